@@ -1,0 +1,44 @@
+# The one door. Every target sets up what it needs: a local .venv, made again only when pyproject.toml changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint bench docs clean help
+.DEFAULT_GOAL := help
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+
+demo: $(READY) ## the fifteen environments, listed, tried and drawn
+	@$(BIN)/untuned list
+	@$(BIN)/python examples/fifteen_environments.py --out demo
+
+test: lint ## lint, types, rooms, tests
+	$(BIN)/pytest -n auto --dist worksteal
+
+lint: $(READY) ## ruff, mypy --strict and the import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) ## speed, as ratios against peers measured in the same run
+	$(BIN)/python benchmarks/environments.py
+
+docs: $(READY) ## the documentation, warnings are errors
+	$(BIN)/mkdocs build --strict --site-dir site
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# pyproject.toml's content decides, not its date: a fresh checkout of the same file keeps the environment.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "untuned needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@if ! { [ -f $(READY) ] && $(BIN)/python -c '' 2>/dev/null && cmp -s pyproject.toml $(READY); }; then \
+	  echo "setting up $(VENV) (once; a minute or two) ..."; \
+	  $(PYTHON) -m venv --clear $(VENV) || { echo "could not make $(VENV): install your system's venv package (Debian: apt install python3-venv)"; exit 1; }; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' || exit 1; \
+	fi
+	@cp pyproject.toml $(READY)

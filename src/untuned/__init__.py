@@ -1,0 +1,54 @@
+"""Which reinforcement-learning algorithms perform well across many environments with little or no tuning?
+
+Everything public is here, and is loaded when it is first used:
+
+- `environment`, `environments`: the paper's fifteen environments, as compiled kernels;
+- `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
+- `UntunedError` and its kinds: everything that is raised on purpose.
+
+Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and the others work.
+"""
+
+from typing import TYPE_CHECKING
+
+from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
+from untuned.errors import InvalidInput, MissingExtra, UnknownName, UntunedError
+
+if TYPE_CHECKING:
+    from untuned.adapters.gymnasium.described import from_gymnasium
+    from untuned.collect.environments.registry import environment, environments
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "InvalidInput",
+    "MissingExtra",
+    "UnknownName",
+    "UntunedError",
+    "__version__",
+    "environment",
+    "environments",
+    "from_gymnasium",
+]
+
+_HOMES = {
+    "environment": "untuned.collect.environments.registry",
+    "environments": "untuned.collect.environments.registry",
+    "from_gymnasium": "untuned.adapters.gymnasium.described",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+_register_when_loaded()

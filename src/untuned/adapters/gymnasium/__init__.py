@@ -1,0 +1,1 @@
+"""Gymnasium, both ways: our environments as Gymnasium's, and Gymnasium's described as ours."""

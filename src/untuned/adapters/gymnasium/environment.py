@@ -1,0 +1,187 @@
+"""Our environments as Gymnasium environments, running the same kernels."""
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from untuned.adapters.gymnasium import drawing
+from untuned.collect.environments.environment import (
+    RUNNING,
+    TERMINATED,
+    TRUNCATED,
+    CompiledEnvironment,
+    ContinuousStates,
+    Dynamics,
+)
+from untuned.collect.environments.pinball import LAYOUTS, TARGET
+from untuned.collect.environments.registry import environment as environment_of_name
+from untuned.collect.environments.rollout import reset_once, step_once
+from untuned.collect.kernels.rng import random_state
+from untuned.errors import InvalidInput
+
+Observation = np.int64 | NDArray[np.float64]
+Frame = NDArray[np.uint8]
+
+
+class UntunedEnvironment(gymnasium.Env[Observation, int]):
+    """One of our environments, by Gymnasium's rules.
+
+    The dynamics are drawn at the first reset and at every reset with a seed, and stay the same over the episodes
+    between, as within one trial of the paper; ``reset(options={"redraw": True})`` draws them anew. What was drawn is
+    in the info of every reset, under ``"dynamics"``. A seed gives the random numbers of
+    ``random_state(seed, environment.name)``, dynamics first: the same trajectory as the kernels on their own.
+
+    Parameters
+    ----------
+    environment
+        A name, or an environment made before.
+    render_mode
+        ``"rgb_array"`` or None.
+    randomize, parameters, **options
+        As in `untuned.environment`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}
+
+    def __init__(
+        self,
+        environment: str | CompiledEnvironment = "cart-pole",
+        *,
+        render_mode: str | None = None,
+        randomize: bool = True,
+        parameters: Mapping[str, object] | None = None,
+        **options: object,
+    ) -> None:
+        name = environment if isinstance(environment, str) else environment.name
+        if isinstance(environment, str) or options or parameters or not randomize:
+            self.environment = environment_of_name(name, randomize=randomize, parameters=parameters, **options)
+        else:
+            self.environment = environment
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise InvalidInput(f"render_mode={render_mode!r} is not allowed: give 'rgb_array' or None")
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(len(self.environment.actions))
+        self.observation_space = _observation_space(self.environment)
+        self._state = self.environment.new_state()
+        self._random = random_state(0)
+        self._dynamics: Dynamics | None = None
+        self._status = TRUNCATED
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """What was drawn for the present trial."""
+        if self._dynamics is None:
+            raise gymnasium.error.ResetNeeded("nothing is drawn yet: call reset() first")
+        return self._dynamics
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; with a seed, or at the first call, a new trial with fresh dynamics."""
+        super().reset(seed=seed)
+        redraw = _redraw_asked(options)
+        if seed is not None or self._dynamics is None:
+            self._random = random_state(self.np_random_seed, self.environment.name)
+            redraw = True
+        if redraw:
+            self._dynamics = self.environment.draw(self._random)
+        reset_once(self.environment.compiled_reset, self._state, self.dynamics.vector, self._random)
+        self._status = RUNNING
+        return self._observation(), {"dynamics": dict(self.dynamics.values)}
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one step; raises InvalidInput for an action that does not exist."""
+        number = self._checked(action)
+        if self._status != RUNNING:
+            raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset() before step()")
+        reward, self._status = step_once(
+            self.environment.compiled_step, self._state, self.dynamics.vector, self._random, number
+        )
+        return self._observation(), float(reward), self._status == TERMINATED, self._status == TRUNCATED, {}
+
+    def render(self) -> Frame | None:  # type: ignore[override]
+        """Return a picture of the present state, uint8[height, width, 3], in mode ``"rgb_array"``."""
+        if self.render_mode is None:
+            return None
+        return _PICTURES[self.environment.family](self.environment, self._state, self.dynamics.values)
+
+    def _checked(self, action: object) -> int:
+        names = self.environment.actions
+        try:
+            # Arrays of one integer pass too: some libraries hand those over.
+            number = operator.index(action.item() if isinstance(action, np.ndarray) else action)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = -1
+        if not 0 <= number < len(names) or isinstance(action, bool):
+            listing = ", ".join(f"{index} ({name})" for index, name in enumerate(names))
+            raise InvalidInput(f"action {action!r} is not allowed: {self.environment.name} takes {listing}")
+        return number
+
+    def _observation(self) -> Observation:
+        states = self.environment.states
+        if isinstance(states, ContinuousStates):
+            return self._state[: states.dimensions].copy()
+        return np.int64(self._state[0])
+
+
+def _redraw_asked(options: dict[str, Any] | None) -> bool:
+    unknown = set(options or ()) - {"redraw"}
+    if unknown:
+        raise InvalidInput(f"reset(options={options!r}) is not allowed: the one option is 'redraw', True or False")
+    return bool((options or {}).get("redraw", False))
+
+
+def _observation_space(environment: CompiledEnvironment) -> spaces.Space[Any]:
+    states = environment.states
+    if isinstance(states, ContinuousStates):
+        low, high = np.array(states.bounds).T
+        return spaces.Box(low, high, dtype=np.float64)
+    return spaces.Discrete(states.number)
+
+
+State = NDArray[np.float64]
+Picture = Callable[[CompiledEnvironment, State, Mapping[str, float]], Frame]
+
+
+def _gridworld(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    return drawing.draw_gridworld(int(environment.constants[0]), int(state[1]), int(state[2]))
+
+
+def _chain(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    return drawing.draw_chain(int(environment.constants[0]), int(state[0]))
+
+
+def _cart_pole(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    return drawing.draw_cart_pole(
+        state[0], state[2], values["pole_half_length"], values["cart_mass"], values["pole_mass"]
+    )
+
+
+def _mountain_car(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    return drawing.draw_mountain_car(state[0], state[1])
+
+
+def _acrobot(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    return drawing.draw_acrobot(state[0], state[1], values["length_1"], values["length_2"])
+
+
+def _pinball(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
+    layout = environment.name.partition("[")[0].removeprefix("pinball-")
+    x, y, x_velocity, y_velocity = state[:4]
+    target = (*TARGET, values["target_radius"])
+    return drawing.draw_pinball(x, y, x_velocity, y_velocity, values["ball_radius"], target, LAYOUTS[layout])
+
+
+_PICTURES: dict[str, Picture] = {
+    "gridworld": _gridworld,
+    "chain": _chain,
+    "cart-pole": _cart_pole,
+    "mountain-car": _mountain_car,
+    "acrobot": _acrobot,
+    "pinball": _pinball,
+}

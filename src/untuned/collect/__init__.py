@@ -1,0 +1,1 @@
+"""Everything before there is a score: environments, agents, definitions, running and storing trials."""

@@ -1,0 +1,347 @@
+"""What an environment is: the facts a complete algorithm may know, and the kernels that run it.
+
+`Environment` holds facts alone; `CompiledEnvironment` adds the kernels. Facts are all an algorithm's definition may
+ask for, so they are known before any step is taken.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.distributions import Constant, Distribution
+from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_function, step_function
+from untuned.collect.kernels.rng import uniform
+from untuned.errors import InvalidInput, UnknownName
+
+#: What a step returns beside the reward.
+RUNNING = 0
+#: The task itself ended: the goal was reached, or the pole fell.
+TERMINATED = 1
+#: The time was up. The paper's agents treat this as the end all the same.
+TRUNCATED = 2
+
+#: Episodes after learning, with learning off, whose mean is the final return.
+FINAL_EPISODES = 30
+
+#: A note shared by the environments it is true of.
+FIXED_STARTS = (
+    "The published experiment was configured for random starts, but ran the same start in every episode; so does the "
+    "default here. random_start=True gives what was configured."
+)
+
+
+@dataclass(frozen=True)
+class DiscreteStates:
+    """States 0 .. number-1."""
+
+    number: int
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an observation has: one, the state's index."""
+        return 1
+
+    def facts(self) -> dict[str, Any]:
+        """Return the description as plain JSON types."""
+        return {"kind": "discrete", "number": self.number}
+
+    def __str__(self) -> str:
+        return f"{self.number} states"
+
+
+@dataclass(frozen=True)
+class ContinuousStates:
+    """States in d dimensions.
+
+    Parameters
+    ----------
+    names
+        One name a dimension.
+    ranges
+        (low, high) per dimension, for scaling features. States may leave them; nothing is clipped.
+    bounds
+        (low, high) per dimension that no state ever leaves; infinite where there is no such bound.
+    """
+
+    names: tuple[str, ...]
+    ranges: tuple[tuple[float, float], ...]
+    bounds: tuple[tuple[float, float], ...]
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers an observation has."""
+        return len(self.names)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the description as plain JSON types."""
+        return {
+            "kind": "continuous",
+            "dimensions": self.dimensions,
+            "names": list(self.names),
+            "ranges": [list(limits) for limits in self.ranges],
+        }
+
+    def __str__(self) -> str:
+        return f"{self.dimensions}-d states"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long one trial learns: a number of episodes, or of steps; exactly one of the two."""
+
+    episodes: int | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.episodes is None) == (self.steps is None):
+            raise InvalidInput("a budget is a number of episodes or a number of steps: give exactly one of the two")
+        for name, value in (("episodes", self.episodes), ("steps", self.steps)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise InvalidInput(f"{name}={value!r} is not a budget: give a whole number of at least 1")
+
+    def __str__(self) -> str:
+        return f"{self.episodes} episodes" if self.episodes is not None else f"{self.steps} steps"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The values a parameter may be given by hand: [low, high], or (low, high] when ``low_excluded``."""
+
+    low: float
+    high: float
+    low_excluded: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return (self.low < value if self.low_excluded else self.low <= value) and value <= self.high
+
+    def __str__(self) -> str:
+        if math.isinf(self.high):
+            return f"above {self.low:g}" if self.low_excluded else f"at least {self.low:g}"
+        return f"{'(' if self.low_excluded else '['}{self.low:g}, {self.high:g}]"
+
+
+PROBABILITY = Allowed(0.0, 1.0)
+POSITIVE = Allowed(0.0, math.inf, low_excluded=True)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One of the dynamics' parameters, drawn anew for every trial.
+
+    Parameters
+    ----------
+    name
+        What it is called in records.
+    distribution
+        Where its value comes from.
+    nominal
+        Its customary value, used when nothing is randomised.
+    meaning
+        What it is, in a few words with its unit.
+    allowed
+        What a user may set it to.
+    """
+
+    name: str
+    distribution: Distribution
+    nominal: float
+    meaning: str
+    allowed: Allowed = POSITIVE
+
+    def facts(self) -> dict[str, Any]:
+        """Return the description as plain JSON types."""
+        return {
+            "name": self.name,
+            "meaning": self.meaning,
+            "distribution": str(self.distribution),
+            "low": self.distribution.low,
+            "high": self.distribution.high,
+            "nominal": self.nominal,
+            "allowed": str(self.allowed),
+        }
+
+    def fixed(self, value: object) -> "Parameter":
+        """Return this parameter held at ``value``; raises InvalidInput when that is not allowed."""
+        number = math.nan
+        if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+            number = float(value)
+        # A comparison with NaN is false, so NaN is outside every range; infinity is no physical value either.
+        if number not in self.allowed or math.isinf(number):
+            raise InvalidInput(
+                f"{self.name}={value!r} is not allowed: {self.meaning}, a number {_within(self.allowed)}; "
+                f"its customary value is {self.nominal:g}"
+            )
+        return dataclasses.replace(self, distribution=Constant(number))
+
+
+def _within(allowed: Allowed) -> str:
+    return str(allowed) if math.isinf(allowed.high) else f"in {allowed}"
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """What was drawn for one trial: a readable record, and what the kernels need.
+
+    Parameters
+    ----------
+    values
+        The drawn value of every parameter, by name, in the environment's order.
+    vector
+        The values followed by the environment's constants, as the kernels take them.
+    """
+
+    values: Mapping[str, float]
+    vector: Floats = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value:.6g}" for name, value in self.values.items()) or "nothing drawn"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """The facts about an environment.
+
+    Parameters
+    ----------
+    name
+        Its id, with the options that differ from the default: ``gridworld-5-stochastic[slips=perpendicular]``.
+    title
+        The name in the paper's tables, or another for readers.
+    summary
+        One line.
+    states, actions, budget
+        What there is to observe, the actions' names in order, how long a trial learns.
+    step_limit
+        Steps after which an episode ends whatever happened; None if there is no limit.
+    score_range
+        (worst, best) return of an episode that is possible at all, known before any data; None if undeclared.
+    parameters
+        What is drawn anew for every trial.
+    differs
+        Where the published numbers were made with something else than the paper's text says.
+    """
+
+    name: str
+    title: str
+    summary: str
+    states: DiscreteStates | ContinuousStates
+    actions: tuple[str, ...]
+    budget: Budget
+    step_limit: int | None
+    score_range: tuple[float, float] | None
+    parameters: tuple[Parameter, ...] = ()
+    differs: tuple[str, ...] = ()
+
+    #: The environment's own discount.
+    discount: float = 1.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of the above as plain JSON types."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "summary": self.summary,
+            "states": self.states.facts(),
+            "actions": {"number": len(self.actions), "names": list(self.actions)},
+            "episodes": self.budget.episodes,
+            "steps": self.budget.steps,
+            "step_limit": self.step_limit,
+            "score_range": None if self.score_range is None else list(self.score_range),
+            "discount": self.discount,
+            "parameters": [parameter.facts() for parameter in self.parameters],
+            "differs": list(self.differs),
+        }
+
+
+#: (worst, best) return of an episode, given where the parameters come from.
+RangeRule = Callable[[tuple[Parameter, ...]], tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompiledEnvironment(Environment):
+    """An environment whose dynamics are compiled kernels.
+
+    The kernels keep everything in three arrays that the caller owns: ``state`` (the observation first, then whatever
+    else the dynamics need), ``parameters`` (`Dynamics.vector`) and ``random`` (`kernels.rng`).
+
+    Parameters
+    ----------
+    family
+        The kind of environment, for those who draw it: "gridworld", "pinball", ...
+    reset
+        ``reset(state, parameters, random)`` starts an episode.
+    step
+        ``reward, status = step(state, parameters, random, action)`` takes one step; status is RUNNING, TERMINATED
+        or TRUNCATED. Actions are not checked here.
+    state_size
+        Length of ``state``; the observation is its first ``states.dimensions`` entries.
+    constants
+        What the kernels need beyond the drawn parameters.
+    range_rule
+        For environments whose score range depends on their parameters.
+    """
+
+    family: str
+    reset: Reset
+    step: Step
+    state_size: int
+    constants: tuple[float, ...] = ()
+    range_rule: RangeRule | None = None
+
+    @property
+    def compiled_reset(self) -> Reset:
+        """The reset kernel as a first-class compiled function."""
+        return reset_function(self.reset)
+
+    @property
+    def compiled_step(self) -> Step:
+        """The step kernel as a first-class compiled function."""
+        return step_function(self.step)
+
+    def new_state(self) -> Floats:
+        """Return memory for one state; call the reset kernel on it before anything else."""
+        return np.zeros(self.state_size)
+
+    def draw(self, random: RandomState) -> Dynamics:
+        """Return fresh dynamics for one trial; takes one random number per parameter, in order."""
+        values = {each.name: float(each.distribution.quantile(uniform(random))) for each in self.parameters}
+        return self._dynamics(values)
+
+    def _dynamics(self, values: dict[str, float]) -> Dynamics:
+        return Dynamics(values=values, vector=np.array([*values.values(), *self.constants]))
+
+    def nominal(self) -> "CompiledEnvironment":
+        """Return this environment with every drawn parameter at its customary value instead."""
+        fixed = tuple(
+            each if isinstance(each.distribution, Constant) else each.fixed(each.nominal) for each in self.parameters
+        )
+        return self._with(fixed, "randomize=false") if fixed != self.parameters else self
+
+    def with_parameters(self, values: Mapping[str, object]) -> "CompiledEnvironment":
+        """Return this environment with some parameters held at given values.
+
+        Raises
+        ------
+        UnknownName
+            For a parameter the environment does not have.
+        InvalidInput
+            For a value the parameter may not take.
+        """
+        known = [each.name for each in self.parameters]
+        for name in values:
+            if name not in known:
+                raise UnknownName(f"parameter of {self.name}", name, known)
+        if not values:
+            return self
+        fixed = tuple(each.fixed(values[each.name]) if each.name in values else each for each in self.parameters)
+        label = ",".join(f"{each.name}={each.distribution.low!r}" for each in fixed if each.name in values)
+        return self._with(fixed, label)
+
+    def _with(self, parameters: tuple[Parameter, ...], label: str) -> "CompiledEnvironment":
+        name = f"{self.name[:-1]},{label}]" if self.name.endswith("]") else f"{self.name}[{label}]"
+        score_range = self.score_range if self.range_rule is None else self.range_rule(parameters)
+        return dataclasses.replace(self, name=name, parameters=parameters, score_range=score_range)

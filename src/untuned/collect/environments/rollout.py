@@ -1,0 +1,44 @@
+"""Stepping environments: once from Python, or whole episodes of random actions inside a kernel."""
+
+import numpy as np
+
+from untuned.collect.environments.environment import RUNNING
+from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, kernel
+from untuned.collect.kernels.rng import uniform
+
+
+@kernel
+def reset_once(reset: Reset, state: Floats, parameters: Floats, random: RandomState) -> None:
+    """Call a compiled reset; a first-class function can be called from compiled code only."""
+    reset(state, parameters, random)
+
+
+@kernel
+def step_once(step: Step, state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
+    """Call a compiled step, and return what it returns: (reward, status)."""
+    return step(state, parameters, random, action)
+
+
+@kernel
+def random_returns(
+    reset: Reset,
+    step: Step,
+    state: Floats,
+    parameters: Floats,
+    random: RandomState,
+    actions: int,
+    returns: Floats,
+) -> int:
+    """Fill ``returns`` with the returns of episodes of uniformly random actions; return the number of steps."""
+    steps = 0
+    for episode in range(returns.size):
+        reset(state, parameters, random)
+        total = 0.0
+        while True:
+            reward, status = step(state, parameters, random, np.int64(actions * uniform(random)))
+            total += reward
+            steps += 1
+            if status != RUNNING:
+                break
+        returns[episode] = total
+    return steps

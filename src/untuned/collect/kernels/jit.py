@@ -1,0 +1,152 @@
+"""The one way this package compiles, and the fingerprint of what it compiled.
+
+Three rules live here, each because breaking it gives wrong numbers without a word:
+
+- **Flags.** ``fastmath=True``, or ``nsz`` together with ``reassoc``, removes every test for NaN and infinity, and
+  diverged trials would pass as healthy ones. ``reassoc`` and ``contract`` alone keep those tests and the speed.
+- **Cache.** Numba's disk cache notices a change in a function's own file, not in the files of what it calls. So the
+  cache directory is named by a hash over *all* kernel sources, the flags and the versions of the compiler.
+- **First-class functions.** A kernel handed to another kernel as an ordinary function is never cached on disk.
+  Environments are therefore compiled to one fixed signature as C functions, which are.
+
+``UNTUNED_STRICT=1`` compiles without any floating-point licence, for comparing with an oracle to the last bit;
+``NUMBA_DISABLE_JIT=1`` runs everything as plain Python.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import llvmlite
+import numba
+import numpy as np
+import platformdirs
+from numba import types
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+RandomState = NDArray[np.uint64]
+Reset = Callable[[Floats, Floats, RandomState], None]
+Step = Callable[[Floats, Floats, RandomState, int], tuple[float, int]]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STRICT = os.environ.get("UNTUNED_STRICT", "0") not in ("", "0")
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+
+_LICENCES = set() if STRICT else {"reassoc", "contract"}
+# Where the order of operations carries the accuracy (argument reduction), only fusing is allowed.
+_ORDERED_LICENCES = set() if STRICT else {"contract"}
+
+# The folders whose files decide what a trial's numbers are.
+_KERNEL_FOLDERS = ("kernels", "environments", "agents")
+
+_VECTOR = types.Array(types.float64, 1, "C")
+_RANDOM = types.Array(types.uint64, 1, "C")
+_RESET_SIGNATURE = types.void(_VECTOR, _VECTOR, _RANDOM)
+_STEP_SIGNATURE = types.Tuple((types.float64, types.int64))(_VECTOR, _VECTOR, _RANDOM, types.int64)
+
+
+def kernel_sources() -> tuple[Path, ...]:
+    """Return every source file whose content decides a trial's numbers, sorted."""
+    collect = Path(__file__).parent.parent
+    return tuple(sorted(path for folder in _KERNEL_FOLDERS for path in (collect / folder).rglob("*.py")))
+
+
+@cache
+def fingerprint() -> str:
+    """Return 16 hexadecimal digits that change when any kernel source, flag or compiler version does."""
+    digest = hashlib.blake2b(digest_size=8)
+    collect = Path(__file__).parent.parent
+    for path in kernel_sources():
+        source = path.read_bytes()
+        digest.update(f"{path.relative_to(collect).as_posix()}\0{len(source)}\0".encode())
+        digest.update(source)
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:2])
+    digest.update(repr((sorted(_LICENCES), sorted(_ORDERED_LICENCES), versions)).encode())
+    return digest.hexdigest()
+
+
+@cache
+def cache_directory() -> Path:
+    """Return the directory of this build's compiled kernels, made if need be.
+
+    Below ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache directory; in the system's temporary
+    directory when the first choice cannot be written.
+    """
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    preferred = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("untuned"))
+    directory = preferred / f"kernels-{fingerprint()}"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError:
+        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+        directory = Path(tempfile.gettempdir()) / f"untuned-{user}" / f"kernels-{fingerprint()}"
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return directory
+
+
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, ordered: bool = ..., inline: bool = ...) -> Callable[[F], F]: ...
+
+
+def kernel(function: F | None = None, *, ordered: bool = False, inline: bool = False) -> F | Callable[[F], F]:
+    """Return ``function`` compiled at its first call, without the interpreter lock, cached on disk.
+
+    Parameters
+    ----------
+    function
+        A function in numba's subset of Python.
+    ordered
+        Keep the order of floating-point operations as written.
+    inline
+        Make the compiler put the code into every caller, so that constant arguments choose branches there.
+    """
+
+    def compile_(target: F) -> F:
+        licences = _ORDERED_LICENCES if ordered else _LICENCES
+        options = {"nogil": True, "error_model": "numpy", "fastmath": licences, "forceinline": inline}
+        return _cached(lambda: numba.njit(cache=True, **options)(target))
+
+    return compile_ if function is None else compile_(function)
+
+
+@cache
+def reset_function(function: Reset) -> Reset:
+    """Return an environment's reset as a first-class compiled function: ``reset(state, parameters, random)``."""
+    return _first_class(function, _RESET_SIGNATURE)
+
+
+@cache
+def step_function(function: Step) -> Step:
+    """Return an environment's step as a first-class compiled function.
+
+    ``reward, status = step(state, parameters, random, action)``.
+    """
+    return _first_class(function, _STEP_SIGNATURE)
+
+
+def _first_class(function: F, signature: object) -> F:
+    if INTERPRETED:
+        return function
+    return _cached(lambda: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=_LICENCES)(function))
+
+
+def _cached(compile_: Callable[[], F]) -> F:
+    # Numba reads CACHE_DIR when it wraps a function and keeps the answer, so the setting is put back at once:
+    # other packages' numba functions must not end up in our directory.
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_directory())
+    try:
+        return compile_()
+    finally:
+        numba.config.CACHE_DIR = before

@@ -1,0 +1,64 @@
+"""What can go wrong, in one tree.
+
+::
+
+    UntunedError                 everything this package raises on purpose
+    ├── InvalidInput             a value that is not allowed (also a ValueError)
+    │   └── UnknownName          a name nobody registered; says which is nearest
+    └── MissingExtra             an optional dependency is not installed (also an ImportError)
+
+Every message says what was found, what is allowed and what to do. The command line prints the message alone;
+``untuned --debug`` shows the traceback as well.
+"""
+
+from collections.abc import Iterable
+
+
+class UntunedError(Exception):
+    """Everything this package raises on purpose."""
+
+
+class InvalidInput(UntunedError, ValueError):
+    """A value that is not allowed; the message says what is."""
+
+
+class UnknownName(InvalidInput):
+    """A name nobody registered.
+
+    Parameters
+    ----------
+    kind
+        What was looked for, as a reader would call it: ``"environment"``.
+    name
+        What was asked for.
+    known
+        The names that exist.
+    more
+        A sentence on where to look further.
+    """
+
+    def __init__(self, kind: str, name: object, known: Iterable[str], more: str = "") -> None:
+        known = sorted(known)
+        near = nearest(str(name), known)
+        advice = f"did you mean {near!r}? " if near is not None else ""
+        listing = f"known: {', '.join(known)}" if known else "there are none"
+        super().__init__(f"no {kind} is called {name!r}: {advice}{listing}" + (f". {more}" if more else ""))
+        self.name = name
+        self.suggestion = near
+
+
+class MissingExtra(UntunedError, ImportError):
+    """An optional dependency is not installed; the message is the command that installs it."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'untuned[{extra}]'")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like ``name``, or None when none is close."""
+    # Imported here: only a mistake needs it, and `import untuned` should cost nothing.
+    import difflib
+
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    matches = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
+    return by_folded[matches[0]] if matches else None
