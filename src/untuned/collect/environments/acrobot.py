@@ -21,7 +21,7 @@ from untuned.collect.environments.environment import (
 )
 from untuned.collect.kernels.jit import Floats, RandomState, kernel
 from untuned.collect.kernels.rng import uniform
-from untuned.collect.kernels.trigonometry import LITTLE, sincos, tiny_sincos
+from untuned.collect.kernels.trigonometry import LITTLE, SLIGHT, little_sincos, sincos, slight_sincos
 
 # state: angle 1, angle 2, angle 1', angle 2' (the observation), steps taken
 _STEPS = 4
@@ -33,8 +33,8 @@ _SUB_STEPS = 10
 _SUB_STEP = 0.02
 _TOP_SPIN_1 = 4.0 * math.pi
 _TOP_SPIN_2 = 9.0 * math.pi
-# A sub-step at this speed turns a link by 0.17, which leaves room for gaining speed.
-_SLOW = 8.5
+# Half a sub-step at this speed turns a link by 0.08, which leaves room for gaining speed.
+_SLOW = 8.0
 _START_SPREAD = 5.0 * math.pi / 180.0
 
 
@@ -51,20 +51,71 @@ def reset(state: Floats, parameters: Floats, random: RandomState) -> None:
 
 
 @kernel(inline=True)
-def turned(sine: float, cosine: float, turn: float, little: bool) -> tuple[float, float]:
-    """Return the sine and cosine of an angle after a further turn; ``little`` promises at most LITTLE."""
-    if little:
-        turn_sine, turn_cosine = tiny_sincos(turn)
+def turned(sine: float, cosine: float, turn: float, slow: bool) -> tuple[float, float]:
+    """Return the sine and cosine of an angle after a further turn; ``slow`` promises at most LITTLE."""
+    if slow:
+        turn_sine, turn_cosine = little_sincos(turn)
     else:
         turn_sine, turn_cosine = sincos(turn)
     return sine * turn_cosine + cosine * turn_sine, cosine * turn_cosine - sine * turn_sine
 
 
 @kernel(inline=True)
+def nudged(sine: float, cosine: float, turn: float, slow: bool) -> tuple[float, float]:
+    """Return the sine and cosine of an angle after a further turn; ``slow`` promises at most SLIGHT."""
+    if slow:
+        turn_sine, turn_cosine = slight_sincos(turn)
+    else:
+        turn_sine, turn_cosine = sincos(turn)
+    return sine * turn_cosine + cosine * turn_sine, cosine * turn_cosine - sine * turn_sine
+
+
+@kernel(inline=True)
+def accelerations(
+    sine_1: float,
+    cosine_1: float,
+    sine_2: float,
+    cosine_2: float,
+    spin_1: float,
+    spin_2: float,
+    torque: float,
+    a: float,
+    k: float,
+    h: float,
+    weight_1: float,
+    weight_2: float,
+) -> tuple[float, float]:
+    """Return both links' angular accelerations.
+
+    The book's equations are the linear system::
+
+        [ d1  d2 ] [angle_1'']   [ -phi1                                ]
+        [ d2  k  ] [angle_2''] = [ torque - h angle_1'^2 sin(a2) - phi2 ]
+
+    with d1 = a + k + 2 h cos(a2) and d2 = k + h cos(a2). Its determinant is a k - (h cos(a2))^2, and the difference of
+    the two right-hand sides has neither phi2 nor a mixed term: one division, and half the operations.
+    """
+    h_cosine = h * cosine_2
+    h_sine = h * sine_2
+    per_determinant = 1.0 / (a * k - h_cosine * h_cosine)
+    both = spin_1 + spin_2
+    # cos(x - pi/2) is sin(x).
+    second = torque - weight_2 * (sine_1 * cosine_2 + cosine_1 * sine_2) - h_sine * (spin_1 * spin_1)
+    difference = torque + weight_1 * sine_1 - h_sine * (both * both)
+    return (
+        -(k * difference + h_cosine * second) * per_determinant,
+        ((a + h_cosine) * second + (k + h_cosine) * difference) * per_determinant,
+    )
+
+
+@kernel(inline=True)
 def swung(
-    state: Floats, parameters: Floats, torque: float, little: bool
-) -> tuple[float, float, float, float, float, float]:
+    state: Floats, parameters: Floats, torque: float, slow: bool
+) -> tuple[float, float, float, float, float, bool]:
     """Return the state after 0.2 s of torque, before wrapping and clipping.
+
+    Sines and cosines are carried along by turning them from one evaluation to the next: a swing that is ``slow`` needs
+    only short polynomials for that, and all that a step costs is sines and cosines.
 
     Returns
     -------
@@ -72,19 +123,14 @@ def swung(
         The state.
     tip
         Height of the tip over the pivot.
-    largest
-        The largest turn between two evaluations; over LITTLE, a result for which ``little`` was promised is void.
+    was_slow
+        Whether all turns were as small as ``slow`` promises; if they were not, the rest is void.
     """
     mass_1 = parameters[0]
     mass_2 = parameters[1]
     length_1 = parameters[2]
     length_2 = parameters[3]
     gravity = parameters[4]
-    # The book's equations are the linear system
-    #   [ d1  d2 ] [angle_1'']   [ -phi1                                ]
-    #   [ d2  k  ] [angle_2''] = [ torque - h angle_1'^2 sin(a2) - phi2 ]
-    # with d1 = a + k + 2 h cos(a2) and d2 = k + h cos(a2). Its determinant is a k - (h cos(a2))^2, and the difference
-    # of the two right-hand sides has neither phi2 nor a mixed term: one division, and half the operations.
     centre_1 = length_1 / 2.0
     centre_2 = length_2 / 2.0
     h = mass_2 * length_1 * centre_2
@@ -92,54 +138,88 @@ def swung(
     a = mass_1 * centre_1 * centre_1 + mass_2 * length_1 * length_1 + 1.0
     weight_1 = (mass_1 * centre_1 + mass_2 * length_1) * gravity
     weight_2 = mass_2 * centre_2 * gravity
+    half = _SUB_STEP / 2.0
 
     angle_1 = state[0]
     angle_2 = state[1]
     spin_1 = state[2]
     spin_2 = state[3]
-    # Sines and cosines are carried along by small turns: only these two need the whole way.
-    base_sine_1, base_cosine_1 = sincos(angle_1)
-    base_sine_2, base_cosine_2 = sincos(angle_2)
+    sine_1, cosine_1 = sincos(angle_1)
+    sine_2, cosine_2 = sincos(angle_2)
     largest = 0.0
+    largest_nudge = 0.0
     for _ in range(_SUB_STEPS):
-        with_1, with_2 = spin_1, spin_2
-        sine_1, cosine_1, sine_2, cosine_2 = base_sine_1, base_cosine_1, base_sine_2, base_cosine_2
-        sum_angle_1 = sum_angle_2 = sum_spin_1 = sum_spin_2 = 0.0
-        for stage in range(4):
-            h_cosine = h * cosine_2
-            h_sine = h * sine_2
-            per_determinant = 1.0 / (a * k - h_cosine * h_cosine)
-            both = with_1 + with_2
-            # cos(x - pi/2) is sin(x).
-            second = torque - weight_2 * (sine_1 * cosine_2 + cosine_1 * sine_2) - h_sine * (with_1 * with_1)
-            total = torque + weight_1 * sine_1 - h_sine * (both * both)
-            change_1 = -(k * total + h_cosine * second) * per_determinant
-            change_2 = ((a + h_cosine) * second + (k + h_cosine) * total) * per_determinant
-            weight = 1.0 if stage == 0 or stage == 3 else 2.0
-            sum_angle_1 += weight * with_1
-            sum_angle_2 += weight * with_2
-            sum_spin_1 += weight * change_1
-            sum_spin_2 += weight * change_2
-            if stage < 3:
-                # Half a sub-step before the last stage too, where Runge and Kutta take a whole one: see `acrobot`.
-                turn_1 = _SUB_STEP / 2.0 * with_1
-                turn_2 = _SUB_STEP / 2.0 * with_2
-                sine_1, cosine_1 = turned(base_sine_1, base_cosine_1, turn_1, little)
-                sine_2, cosine_2 = turned(base_sine_2, base_cosine_2, turn_2, little)
-                largest = max(largest, abs(turn_1), abs(turn_2))
-                with_1 = spin_1 + _SUB_STEP / 2.0 * change_1
-                with_2 = spin_2 + _SUB_STEP / 2.0 * change_2
-        turn_1 = _SUB_STEP / 6.0 * sum_angle_1
-        turn_2 = _SUB_STEP / 6.0 * sum_angle_2
-        base_sine_1, base_cosine_1 = turned(base_sine_1, base_cosine_1, turn_1, little)
-        base_sine_2, base_cosine_2 = turned(base_sine_2, base_cosine_2, turn_2, little)
-        largest = max(largest, abs(turn_1), abs(turn_2))
-        angle_1 += turn_1
-        angle_2 += turn_2
-        spin_1 += _SUB_STEP / 6.0 * sum_spin_1
-        spin_2 += _SUB_STEP / 6.0 * sum_spin_2
-    tip = -length_1 * base_cosine_1 - length_2 * (base_cosine_1 * base_cosine_2 - base_sine_1 * base_sine_2)
-    return angle_1, angle_2, spin_1, spin_2, tip, largest
+        one_1, one_2 = accelerations(
+            sine_1, cosine_1, sine_2, cosine_2, spin_1, spin_2, torque, a, k, h, weight_1, weight_2
+        )
+        # Half a sub-step on, with the first spins.
+        turn_1 = half * spin_1
+        turn_2 = half * spin_2
+        sine_1, cosine_1 = turned(sine_1, cosine_1, turn_1, slow)
+        sine_2, cosine_2 = turned(sine_2, cosine_2, turn_2, slow)
+        two_spin_1 = spin_1 + half * one_1
+        two_spin_2 = spin_2 + half * one_2
+        two_1, two_2 = accelerations(
+            sine_1, cosine_1, sine_2, cosine_2, two_spin_1, two_spin_2, torque, a, k, h, weight_1, weight_2
+        )
+        # Half a sub-step on, with the second spins: a nudge away from the place before.
+        nudge_1 = half * half * one_1
+        nudge_2 = half * half * one_2
+        near_sine_1, near_cosine_1 = nudged(sine_1, cosine_1, nudge_1, slow)
+        near_sine_2, near_cosine_2 = nudged(sine_2, cosine_2, nudge_2, slow)
+        three_spin_1 = spin_1 + half * two_1
+        three_spin_2 = spin_2 + half * two_2
+        three_1, three_2 = accelerations(
+            near_sine_1,
+            near_cosine_1,
+            near_sine_2,
+            near_cosine_2,
+            three_spin_1,
+            three_spin_2,
+            torque,
+            a,
+            k,
+            h,
+            weight_1,
+            weight_2,
+        )
+        # Half a sub-step on, with the third spins, where Runge and Kutta take a whole one: see `acrobot`.
+        last_1 = half * half * (two_1 - one_1)
+        last_2 = half * half * (two_2 - one_2)
+        near_sine_1, near_cosine_1 = nudged(near_sine_1, near_cosine_1, last_1, slow)
+        near_sine_2, near_cosine_2 = nudged(near_sine_2, near_cosine_2, last_2, slow)
+        four_spin_1 = spin_1 + half * three_1
+        four_spin_2 = spin_2 + half * three_2
+        four_1, four_2 = accelerations(
+            near_sine_1,
+            near_cosine_1,
+            near_sine_2,
+            near_cosine_2,
+            four_spin_1,
+            four_spin_2,
+            torque,
+            a,
+            k,
+            h,
+            weight_1,
+            weight_2,
+        )
+        # The whole sub-step, of which the first turn is done.
+        whole_1 = _SUB_STEP / 6.0 * (spin_1 + 2.0 * (two_spin_1 + three_spin_1) + four_spin_1)
+        whole_2 = _SUB_STEP / 6.0 * (spin_2 + 2.0 * (two_spin_2 + three_spin_2) + four_spin_2)
+        rest_1 = whole_1 - turn_1
+        rest_2 = whole_2 - turn_2
+        sine_1, cosine_1 = turned(sine_1, cosine_1, rest_1, slow)
+        sine_2, cosine_2 = turned(sine_2, cosine_2, rest_2, slow)
+        angle_1 += whole_1
+        angle_2 += whole_2
+        spin_1 += _SUB_STEP / 6.0 * (one_1 + 2.0 * (two_1 + three_1) + four_1)
+        spin_2 += _SUB_STEP / 6.0 * (one_2 + 2.0 * (two_2 + three_2) + four_2)
+        if slow:
+            largest = max(largest, abs(turn_1), abs(turn_2), abs(rest_1), abs(rest_2))
+            largest_nudge = max(largest_nudge, abs(nudge_1), abs(nudge_2), abs(last_1), abs(last_2))
+    tip = -length_1 * cosine_1 - length_2 * (cosine_1 * cosine_2 - sine_1 * sine_2)
+    return angle_1, angle_2, spin_1, spin_2, tip, largest <= LITTLE and largest_nudge <= SLIGHT
 
 
 @kernel
@@ -153,14 +233,14 @@ def wrapped(angle: float) -> float:
 def step(state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
     """Apply the torque for 0.2 s."""
     torque = action - 1.0
-    # Slow swings, the usual case, take shorter polynomials. What was promised is checked afterwards; a promise that was
-    # broken, rarely, costs a second integration and never a wrong number.
-    little = abs(state[2]) < _SLOW and abs(state[3]) < _SLOW
-    angle_1 = angle_2 = spin_1 = spin_2 = tip = largest = 0.0
-    if little:
-        angle_1, angle_2, spin_1, spin_2, tip, largest = swung(state, parameters, torque, True)
-    if not (little and largest <= LITTLE):
-        angle_1, angle_2, spin_1, spin_2, tip, largest = swung(state, parameters, torque, False)
+    # What a slow swing promises is checked afterwards: a broken promise, rare, costs a second integration and never a
+    # wrong number.
+    angle_1 = angle_2 = spin_1 = spin_2 = tip = 0.0
+    slow = abs(state[2]) < _SLOW and abs(state[3]) < _SLOW
+    if slow:
+        angle_1, angle_2, spin_1, spin_2, tip, slow = swung(state, parameters, torque, True)
+    if not slow:
+        angle_1, angle_2, spin_1, spin_2, tip, _ = swung(state, parameters, torque, False)
     steps = state[_STEPS] + 1.0
     state[0] = wrapped(angle_1)
     state[1] = wrapped(angle_2)

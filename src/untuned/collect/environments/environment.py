@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from untuned.collect.distributions import Constant, Distribution
-from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_function, step_function
+from untuned.collect.kernels.jit import Address, Floats, RandomState, Reset, Step, reset_address, step_address
 from untuned.collect.kernels.rng import uniform
 from untuned.errors import InvalidInput, UnknownName
 
@@ -293,14 +293,14 @@ class CompiledEnvironment(Environment):
     range_rule: RangeRule | None = None
 
     @property
-    def compiled_reset(self) -> Reset:
-        """The reset kernel as a first-class compiled function."""
-        return reset_function(self.reset)
+    def compiled_reset(self) -> Address[Reset]:
+        """Where the compiled reset kernel stands, for `reset_at`; compiled at the first use."""
+        return reset_address(self.reset)
 
     @property
-    def compiled_step(self) -> Step:
-        """The step kernel as a first-class compiled function."""
-        return step_function(self.step)
+    def compiled_step(self) -> Address[Step]:
+        """Where the compiled step kernel stands, for `step_at`; compiled at the first use."""
+        return step_address(self.step)
 
     def new_state(self) -> Floats:
         """Return memory for one state; call the reset kernel on it before anything else."""

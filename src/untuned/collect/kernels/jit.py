@@ -6,8 +6,9 @@ Three rules live here, each because breaking it gives wrong numbers without a wo
   diverged trials would pass as healthy ones. ``reassoc`` and ``contract`` alone keep those tests and the speed.
 - **Cache.** Numba's disk cache notices a change in a function's own file, not in the files of what it calls. So the
   cache directory is named by a hash over *all* kernel sources, the flags and the versions of the compiler.
-- **First-class functions.** A kernel handed to another kernel as an ordinary function is never cached on disk.
-  Environments are therefore compiled to one fixed signature as C functions, which are.
+- **Environments by address.** A kernel handed to another kernel as an ordinary function is never cached on disk, and
+  handed over as a first-class function costs 50 us a call. Environments are therefore compiled to one fixed signature
+  as C functions, and handed over as the address of their code: cached, 1 us, and a new one recompiles nobody.
 
 ``UNTUNED_STRICT=1`` compiles without any floating-point licence, for comparing with an oracle to the last bit;
 ``NUMBA_DISABLE_JIT=1`` runs everything as plain Python.
@@ -18,15 +19,18 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 import llvmlite
 import numba
 import numpy as np
 import platformdirs
 from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -35,6 +39,14 @@ Reset = Callable[[Floats, Floats, RandomState], None]
 Step = Callable[[Floats, Floats, RandomState, int], tuple[float, int]]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Address(Generic[F]):
+    """Where a compiled function stands: a plain int in compiled code; in interpreted code, this with the function."""
+
+    function: F
+
 
 STRICT = os.environ.get("UNTUNED_STRICT", "0") not in ("", "0")
 INTERPRETED = bool(numba.config.DISABLE_JIT)
@@ -121,24 +133,57 @@ def kernel(function: F | None = None, *, ordered: bool = False, inline: bool = F
 
 
 @cache
-def reset_function(function: Reset) -> Reset:
-    """Return an environment's reset as a first-class compiled function: ``reset(state, parameters, random)``."""
-    return _first_class(function, _RESET_SIGNATURE)
+def reset_address(function: Reset) -> Address[Reset]:
+    """Return where an environment's compiled reset stands: ``reset(state, parameters, random)``."""
+    return _address(function, _RESET_SIGNATURE)
 
 
 @cache
-def step_function(function: Step) -> Step:
-    """Return an environment's step as a first-class compiled function.
+def step_address(function: Step) -> Address[Step]:
+    """Return where an environment's compiled step stands.
 
     ``reward, status = step(state, parameters, random, action)``.
     """
-    return _first_class(function, _STEP_SIGNATURE)
+    return _address(function, _STEP_SIGNATURE)
 
 
-def _first_class(function: F, signature: object) -> F:
+def _address(function: F, signature: object) -> Address[F]:
     if INTERPRETED:
-        return function
-    return _cached(lambda: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=_LICENCES)(function))
+        return Address(function)
+    compiled = _cached(lambda: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=_LICENCES)(function))
+    _ALIVE.append(compiled)
+    return cast(Address[F], compiled.address)
+
+
+# Compiled code is freed with the object that holds it; an address alone would dangle.
+_ALIVE: list[object] = []
+
+
+def _function_at(signature: object) -> Callable[[Any], Any]:
+    """Return a kernel-side function that makes a callable of an address."""
+    if INTERPRETED:
+        return lambda address: address.function
+
+    function_type = types.FunctionType(signature)
+
+    @intrinsic  # type: ignore[misc]
+    def function_at(typing_context: object, address: object) -> tuple[object, Callable[..., object]]:
+        def generate(context: Any, builder: Any, _: object, arguments: Any) -> object:
+            value = cgutils.create_struct_proxy(function_type)(context, builder)
+            value.c_addr = builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+            return value._getvalue()
+
+        return function_type(types.int64), generate
+
+    return cast(Callable[[Any], Any], function_at)
+
+
+_reset_at = _function_at(_RESET_SIGNATURE)
+_step_at = _function_at(_STEP_SIGNATURE)
+#: ``reset_at(address)``, inside a kernel: the reset function that stands there.
+reset_at: Callable[[Address[Reset]], Reset] = _reset_at
+#: ``step_at(address)``, inside a kernel: the step function that stands there.
+step_at: Callable[[Address[Step]], Step] = _step_at
 
 
 def _cached(compile_: Callable[[], F]) -> F:

@@ -9,8 +9,9 @@ import numpy as np
 
 from untuned.collect.kernels.jit import kernel
 
-#: How far `tiny_sincos` is exact to rounding: the first term left out is below 1e-17.
-LITTLE = 0.2
+#: How far `little_sincos` and `slight_sincos` are exact to rounding: the first terms left out are below 3e-17.
+LITTLE = 0.1
+SLIGHT = 0.03
 
 _TWO_OVER_PI = 2.0 / np.pi
 # pi/2 in two parts, the first with its lower bits zero: k * _HALF_PI_HIGH is exact for |k| < 2**20.
@@ -35,16 +36,21 @@ def small_sincos(angle: float) -> tuple[float, float]:
 
 
 @kernel(ordered=True, inline=True)
-def tiny_sincos(angle: float) -> tuple[float, float]:
+def little_sincos(angle: float) -> tuple[float, float]:
     """Return the sine and cosine of an angle within [-LITTLE, LITTLE], by Taylor's polynomials."""
     x2 = angle * angle
     x4 = x2 * x2
-    sine = angle + angle * x2 * (
-        (-1.0 / 6.0 + x2 * (1.0 / 120.0)) + x4 * ((-1.0 / 5040.0 + x2 * (1.0 / 362880.0)) + x4 * (-1.0 / 39916800.0))
-    )
-    cosine = (1.0 - 0.5 * x2) + x4 * (
-        (1.0 / 24.0 + x2 * (-1.0 / 720.0)) + x4 * (1.0 / 40320.0 + x2 * (-1.0 / 3628800.0))
-    )
+    sine = angle + angle * x2 * ((-1.0 / 6.0 + x2 * (1.0 / 120.0)) + x4 * (-1.0 / 5040.0 + x2 * (1.0 / 362880.0)))
+    cosine = (1.0 - 0.5 * x2) + x4 * ((1.0 / 24.0 + x2 * (-1.0 / 720.0)) + x4 * (1.0 / 40320.0))
+    return sine, cosine
+
+
+@kernel(ordered=True, inline=True)
+def slight_sincos(angle: float) -> tuple[float, float]:
+    """Return the sine and cosine of an angle within [-SLIGHT, SLIGHT], by Taylor's polynomials."""
+    x2 = angle * angle
+    sine = angle + angle * x2 * (-1.0 / 6.0 + x2 * (1.0 / 120.0 + x2 * (-1.0 / 5040.0)))
+    cosine = 1.0 + x2 * (-0.5 + x2 * (1.0 / 24.0 + x2 * (-1.0 / 720.0)))
     return sine, cosine
 
 
