@@ -27,7 +27,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/environments.py
 
 docs: $(READY) ## the documentation, warnings are errors
-	$(BIN)/mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

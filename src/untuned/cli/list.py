@@ -1,6 +1,8 @@
 """``untuned list``: what there is, a line each, or every fact as JSON."""
 
 import json
+import os
+import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,29 +59,35 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.ENVIRONMENTS: "Environments",
         What.INTERVALS: "Interval methods",
     }
-    console = Console()
+    # In a pipe nobody sees the width, and a line each is what the next program wants.
+    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
     if not facts:
         console.print(f"[bold]{titles[what]}[/bold]: none in this version\n", highlight=False)
         return
     table = Table(title=titles[what], title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("name", no_wrap=True)
-    table.add_column("states", justify="right", no_wrap=True)
-    table.add_column("actions", justify="right")
-    table.add_column("episodes", justify="right")
-    table.add_column("steps at most", justify="right")
-    table.add_column("return within", no_wrap=True)
-    table.add_column("what it is", overflow="fold")
+    table.add_column("name", overflow="fold")
+    if console.width >= _WIDE:
+        for heading in ("states", "actions", "episodes", "steps at most", "return within"):
+            table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("what it is", ratio=1)
     for each in facts:
-        low, high = each["score_range"]
-        states = each["states"]
-        table.add_row(
-            each["name"],
-            f"{states['number']}" if states["kind"] == "discrete" else f"{states['dimensions']}-d",
-            str(each["actions"]["number"]),
-            str(each["episodes"]),
-            f"{each['step_limit']:,}",
-            f"[{low:,.0f}, {high:,.0f}]",
-            each["summary"],
-        )
+        details = _details(each) if console.width >= _WIDE else ()
+        table.add_row(each["name"], *details, each["summary"])
     console.print(table)
     console.print()
+
+
+#: Columns that the whole table needs.
+_WIDE = 150
+
+
+def _details(facts: dict[str, Any]) -> tuple[str, ...]:
+    low, high = facts["score_range"]
+    states = facts["states"]
+    return (
+        f"{states['number']}" if states["kind"] == "discrete" else f"{states['dimensions']}-d",
+        str(facts["actions"]["number"]),
+        str(facts["episodes"]),
+        f"{facts['step_limit']:,}",
+        f"{low:,.0f} to {high:,.0f}",
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from untuned.collect.environments.checks import checked_size
 from untuned.collect.environments.environment import (
     RUNNING,
     TERMINATED,
@@ -143,7 +144,7 @@ def from_gymnasium(
         if options:
             raise InvalidInput(f"options {sorted(options)} go with an id; with a function, put them into the function")
         make = environment
-        called = name or getattr(environment, "__name__", type(environment).__name__)
+        called = name or str(getattr(environment, "__name__", type(environment).__name__))
     instance = make()
     try:
         actions, first_action = _actions(called, instance.action_space)
@@ -158,7 +159,7 @@ def from_gymnasium(
         states=states,
         actions=actions,
         budget=budget,
-        step_limit=_checked_limit(step_limit) if step_limit is not None else registered,
+        step_limit=checked_size("step_limit", step_limit, 1, 10**12) if step_limit is not None else registered,
         score_range=None if score_range is None else _checked_range("score_range", score_range),
         make=_limited(make, step_limit) if step_limit is not None else make,
         first_action=first_action,
@@ -271,9 +272,3 @@ def _checked_range(what: str, limits: object) -> Range:
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidInput(f"{what}={limits!r} is not allowed: give two finite numbers, the lower one first")
     return low, high
-
-
-def _checked_limit(step_limit: object) -> int:
-    if isinstance(step_limit, bool) or not isinstance(step_limit, int) or step_limit < 1:
-        raise InvalidInput(f"step_limit={step_limit!r} is not allowed: give a whole number of at least 1")
-    return step_limit

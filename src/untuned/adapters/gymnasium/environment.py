@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -28,7 +28,7 @@ Observation = np.int64 | NDArray[np.float64]
 Frame = NDArray[np.uint8]
 
 
-class UntunedEnvironment(gymnasium.Env[Observation, int]):
+class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
     """One of our environments, by Gymnasium's rules.
 
     The dynamics are drawn at the first reset and at every reset with a seed, and stay the same over the episodes
@@ -46,7 +46,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, int]):
         As in `untuned.environment`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (Gymnasium's way)
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, int]):
         self._status = RUNNING
         return self._observation(), {"dynamics": dict(self.dynamics.values)}
 
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one step; raises InvalidInput for an action that does not exist."""
         number = self._checked(action)
         if self._status != RUNNING:
@@ -104,7 +104,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, int]):
         )
         return self._observation(), float(reward), self._status == TERMINATED, self._status == TRUNCATED, {}
 
-    def render(self) -> Frame | None:  # type: ignore[override]
+    def render(self) -> Frame | None:
         """Return a picture of the present state, uint8[height, width, 3], in mode ``"rgb_array"``."""
         if self.render_mode is None:
             return None

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from untuned.collect.distributions import Constant, Distribution
-from untuned.collect.kernels.jit import Address, Floats, RandomState, Reset, Step, reset_address, step_address
+from untuned.collect.environments.checks import checked_size
+from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_address, step_address
 from untuned.collect.kernels.rng import uniform
 from untuned.errors import InvalidInput, UnknownName
 
@@ -23,6 +24,8 @@ RUNNING = 0
 TERMINATED = 1
 #: The time was up. The paper's agents treat this as the end all the same.
 TRUNCATED = 2
+
+_LONGEST = 10**12
 
 #: Episodes after learning, with learning off, whose mean is the final return.
 FINAL_EPISODES = 30
@@ -100,8 +103,8 @@ class Budget:
         if (self.episodes is None) == (self.steps is None):
             raise InvalidInput("a budget is a number of episodes or a number of steps: give exactly one of the two")
         for name, value in (("episodes", self.episodes), ("steps", self.steps)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise InvalidInput(f"{name}={value!r} is not a budget: give a whole number of at least 1")
+            if value is not None:
+                checked_size(name, value, 1, _LONGEST)
 
     def __str__(self) -> str:
         return f"{self.episodes} episodes" if self.episodes is not None else f"{self.steps} steps"
@@ -293,12 +296,12 @@ class CompiledEnvironment(Environment):
     range_rule: RangeRule | None = None
 
     @property
-    def compiled_reset(self) -> Address[Reset]:
+    def compiled_reset(self) -> int:
         """Where the compiled reset kernel stands, for `reset_at`; compiled at the first use."""
         return reset_address(self.reset)
 
     @property
-    def compiled_step(self) -> Address[Step]:
+    def compiled_step(self) -> int:
         """Where the compiled step kernel stands, for `step_at`; compiled at the first use."""
         return step_address(self.step)
 

@@ -91,8 +91,7 @@ def gridworld(*, size: int = 5, stochastic: bool = False, slips: str = "cyclic")
     return CompiledEnvironment(
         name=f"gridworld-{size}-{kind}" + ("[slips=perpendicular]" if perpendicular else ""),
         title=f"Gridworld {size} {kind.capitalize()}",
-        summary=f"walk from corner to corner of a {size} x {size} grid"
-        + (f", moves slip ({slips} rule)" if stochastic else ""),
+        summary=f"walk from corner to corner of a {size} x {size} grid" + (", moves slip" if stochastic else ""),
         family="gridworld",
         states=DiscreteStates(size * size),
         actions=("up", "down", "left", "right"),

@@ -118,7 +118,7 @@ def reset(state: Floats, parameters: Floats, random: RandomState) -> None:
 @kernel
 def angle_between(x1: float, y1: float, x2: float, y2: float) -> float:
     """Return the angle from the second vector to the first, clockwise from the y axis, within [0, 2 pi)."""
-    angle = np.arctan2(x1, y1) - np.arctan2(x2, y2)
+    angle: float = np.arctan2(x1, y1) - np.arctan2(x2, y2)
     return angle + 2.0 * np.pi if angle < 0.0 else angle
 
 
@@ -219,7 +219,7 @@ def obstacles_in_reach(parameters: Floats, x: float, y: float, reach: float) -> 
 def step(state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
     """Push the ball and let it roll for twenty sub-steps."""
     if uniform(random) < parameters[_NOISE]:
-        action = np.int64(5.0 * uniform(random))
+        action = int(5.0 * uniform(random))
     radius = parameters[_BALL_RADIUS]
     force = parameters[_FORCE]
     x = state[0]

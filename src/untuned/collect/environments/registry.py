@@ -99,7 +99,7 @@ def environments() -> tuple[CompiledEnvironment, ...]:
 
 def _parsed(name: str) -> tuple[str, dict[str, object]]:
     """Return the family a name belongs to, and the options its spelling sets."""
-    match = _BRACKETED.fullmatch(name) if isinstance(name, str) else None
+    match = _BRACKETED.fullmatch(str(name))
     if match is None:
         raise UnknownName("environment", name, NAMES)
     base, bracket = match.groups()

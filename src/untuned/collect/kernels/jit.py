@@ -19,10 +19,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 import llvmlite
 import numba
@@ -39,13 +38,6 @@ Reset = Callable[[Floats, Floats, RandomState], None]
 Step = Callable[[Floats, Floats, RandomState, int], tuple[float, int]]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Address(Generic[F]):
-    """Where a compiled function stands: a plain int in compiled code; in interpreted code, this with the function."""
-
-    function: F
 
 
 STRICT = os.environ.get("UNTUNED_STRICT", "0") not in ("", "0")
@@ -127,19 +119,19 @@ def kernel(function: F | None = None, *, ordered: bool = False, inline: bool = F
     def compile_(target: F) -> F:
         licences = _ORDERED_LICENCES if ordered else _LICENCES
         options = {"nogil": True, "error_model": "numpy", "fastmath": licences, "forceinline": inline}
-        return _cached(lambda: numba.njit(cache=True, **options)(target))
+        return cast(F, _cached(lambda: numba.njit(cache=True, **options)(target)))
 
     return compile_ if function is None else compile_(function)
 
 
 @cache
-def reset_address(function: Reset) -> Address[Reset]:
+def reset_address(function: Reset) -> int:
     """Return where an environment's compiled reset stands: ``reset(state, parameters, random)``."""
     return _address(function, _RESET_SIGNATURE)
 
 
 @cache
-def step_address(function: Step) -> Address[Step]:
+def step_address(function: Step) -> int:
     """Return where an environment's compiled step stands.
 
     ``reward, status = step(state, parameters, random, action)``.
@@ -147,12 +139,13 @@ def step_address(function: Step) -> Address[Step]:
     return _address(function, _STEP_SIGNATURE)
 
 
-def _address(function: F, signature: object) -> Address[F]:
+def _address(function: Callable[..., Any], signature: object) -> int:
     if INTERPRETED:
-        return Address(function)
+        # Nothing stands anywhere: the function itself goes the same way.
+        return cast(int, function)
     compiled = _cached(lambda: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=_LICENCES)(function))
     _ALIVE.append(compiled)
-    return cast(Address[F], compiled.address)
+    return int(compiled.address)
 
 
 # Compiled code is freed with the object that holds it; an address alone would dangle.
@@ -162,11 +155,11 @@ _ALIVE: list[object] = []
 def _function_at(signature: object) -> Callable[[Any], Any]:
     """Return a kernel-side function that makes a callable of an address."""
     if INTERPRETED:
-        return lambda address: address.function
+        return lambda function: function
 
     function_type = types.FunctionType(signature)
 
-    @intrinsic  # type: ignore[misc]
+    @intrinsic  # type: ignore[untyped-decorator]
     def function_at(typing_context: object, address: object) -> tuple[object, Callable[..., object]]:
         def generate(context: Any, builder: Any, _: object, arguments: Any) -> object:
             value = cgutils.create_struct_proxy(function_type)(context, builder)
@@ -178,12 +171,10 @@ def _function_at(signature: object) -> Callable[[Any], Any]:
     return cast(Callable[[Any], Any], function_at)
 
 
-_reset_at = _function_at(_RESET_SIGNATURE)
-_step_at = _function_at(_STEP_SIGNATURE)
 #: ``reset_at(address)``, inside a kernel: the reset function that stands there.
-reset_at: Callable[[Address[Reset]], Reset] = _reset_at
+reset_at: Callable[[int], Reset] = _function_at(_RESET_SIGNATURE)
 #: ``step_at(address)``, inside a kernel: the step function that stands there.
-step_at: Callable[[Address[Step]], Step] = _step_at
+step_at: Callable[[int], Step] = _function_at(_STEP_SIGNATURE)
 
 
 def _cached(compile_: Callable[[], F]) -> F:

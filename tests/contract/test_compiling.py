@@ -1,0 +1,151 @@
+"""Compiling: what is cached, what makes it stale, and what the flags keep."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untuned
+from untuned.collect.kernels import jit
+
+PROGRAM = """
+import numpy as np
+import untuned
+from untuned.collect.environments.rollout import random_returns
+from untuned.collect.kernels.rng import random_state
+environment = untuned.environment("chain-10-stochastic")
+random = random_state(1)
+dynamics = environment.draw(random)
+returns = np.zeros(5)
+state = environment.new_state()
+random_returns(environment.compiled_reset, environment.compiled_step, state, dynamics.vector, random, 2, returns)
+print(returns.tolist())
+"""
+
+
+def run(program: str, **variables: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def files_below(directory: Path) -> set[Path]:
+    return {path for path in directory.rglob("*") if path.is_file()}
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_a_second_process_compiles_nothing_and_finds_the_same(tmp_path: Path) -> None:
+    first = run(PROGRAM, NUMBA_CACHE_DIR=str(tmp_path))
+    compiled = files_below(tmp_path)
+    assert compiled
+    assert all(path.relative_to(tmp_path).parts[0] == f"kernels-{jit.fingerprint()}" for path in compiled)
+    assert run(PROGRAM, NUMBA_CACHE_DIR=str(tmp_path)) == first
+    assert files_below(tmp_path) == compiled
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_other_packages_kernels_do_not_go_into_our_cache(tmp_path: Path) -> None:
+    program = PROGRAM + "import numba; print(numba.config.CACHE_DIR)"
+    assert run(program, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()[-1] == str(tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path: Path) -> None:
+    # A file where the directory should be: unlike permissions, that stops root as well.
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    program = "from untuned.collect.kernels.jit import cache_directory; print(cache_directory())"
+    found = run(program, NUMBA_CACHE_DIR=str(blocked), TMPDIR=str(tmp_path)).strip()
+    assert Path(found).is_relative_to(tmp_path)
+    assert not Path(found).is_relative_to(blocked)
+
+
+def copied_package(folder: Path) -> Path:
+    source = Path(untuned.__file__).parent
+    shutil.copytree(source, folder / "untuned", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "untuned"
+
+
+FINGERPRINT = "from untuned.collect.kernels.jit import fingerprint; print(fingerprint())"
+
+
+def test_editing_any_kernel_source_changes_the_fingerprint(tmp_path: Path) -> None:
+    package = copied_package(tmp_path)
+    collect = package / "collect"
+    names = [path.relative_to(Path(untuned.__file__).parent / "collect") for path in jit.kernel_sources()]
+    assert {"kernels", "environments"} <= {name.parts[0] for name in names}
+    # One process for all files: the function is asked again after each edit.
+    program = f"""
+from pathlib import Path
+from untuned.collect.kernels.jit import fingerprint
+seen = [fingerprint()]
+for name in {[name.as_posix() for name in names]!r}:
+    path = Path({str(collect)!r}) / name
+    path.write_text(path.read_text() + "\\n# edited\\n")
+    fingerprint.cache_clear()
+    seen.append(fingerprint())
+print(len(seen), len(set(seen)))
+"""
+    total, distinct = run(program, PYTHONPATH=str(tmp_path)).split()
+    assert total == distinct == str(len(names) + 1)
+
+
+def test_the_fingerprint_repeats_and_knows_the_flags(tmp_path: Path) -> None:
+    assert run(FINGERPRINT).strip() == jit.fingerprint()
+    assert run(FINGERPRINT, UNTUNED_STRICT="1").strip() != jit.fingerprint()
+
+
+def test_tests_for_nan_and_infinity_survive_the_flags() -> None:
+    @jit.kernel
+    def odd_values(values: np.ndarray) -> tuple[int, int]:
+        nans = infinities = 0
+        for value in values:
+            if np.isnan(value) or value != value:
+                nans += 1
+            if np.isinf(value):
+                infinities += 1
+        return nans, infinities
+
+    values = np.array([1.0, np.nan, np.inf, -np.inf, np.inf - np.inf])
+    assert odd_values(values) == (2, 2)
+
+
+@pytest.mark.parametrize("variables", [{"NUMBA_DISABLE_JIT": "1"}, {"UNTUNED_STRICT": "1"}])
+def test_interpreted_and_strict_play_is_the_compiled_play(variables: dict[str, str]) -> None:
+    # A chain's arithmetic is exact, so flags and compiler cannot show.
+    assert run(PROGRAM, **variables, PYTHONWARNINGS="ignore") == run(PROGRAM)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(jit.INTERPRETED, reason="this is the run with NUMBA_DISABLE_JIT")
+def test_the_oracles_agree_with_the_kernels_as_plain_python() -> None:
+    # Without the compiler a mistake in a kernel is a Python error, and coverage tools see every line.
+    finished = subprocess.run(
+        # NumPy warns where a 64-bit word overflows, which is what the random numbers are made by.
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "ignore:overflow:RuntimeWarning",
+            "tests/oracle/test_environments.py",
+        ],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout[-3000:]

@@ -1,0 +1,103 @@
+"""The documentation says what the code does: its tables, its code, its commands."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import needs
+import untuned
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCKS = [
+    pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S))
+]
+
+
+def test_the_table_of_environments_is_current() -> None:
+    text = (ROOT / "docs" / "environments.md").read_text()
+    rows = []
+    for each in untuned.environments():
+        assert each.score_range is not None
+        low, high = each.score_range
+        rows.append(
+            f"| `{each.name}` | {each.title} | {each.budget.episodes} | {each.states} | {len(each.actions)} "
+            f"| {each.step_limit} | [{low:.0f}, {high:.0f}] |"
+        )
+    assert [line for line in text.splitlines() if line.startswith("| `")] == rows
+
+
+def test_every_place_that_differs_from_the_paper_is_explained() -> None:
+    text = " ".join((ROOT / "docs" / "environments.md").read_text().split())
+    for each in untuned.environments():
+        for note in each.differs:
+            assert note in text
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_code_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_there_is_code_to_run() -> None:
+    assert len(BLOCKS) >= 6
+
+
+def test_doctests_of_the_public_functions_hold() -> None:
+    import doctest
+
+    from untuned.adapters.gymnasium import described
+    from untuned.collect.environments import registry
+
+    for module in (registry, described):
+        found = doctest.testmod(module)
+        assert found.attempted > 0
+        assert found.failed == 0
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert (tmp_path / "site" / "environments" / "index.html").exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs"])
+def test_the_makefile_has_its_doors(target: str) -> None:
+    finished = subprocess.run(
+        [needs.program("make", "make"), "--dry-run", target],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
