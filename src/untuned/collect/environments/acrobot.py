@@ -5,8 +5,6 @@ Equations of motion: Sutton and Barto, "Reinforcement Learning: An Introduction"
 
 import math
 
-import numpy as np
-
 from untuned.collect.distributions import Uniform
 from untuned.collect.environments.checks import checked_flag
 from untuned.collect.environments.environment import (
@@ -21,7 +19,7 @@ from untuned.collect.environments.environment import (
 )
 from untuned.collect.kernels.jit import Floats, RandomState, kernel
 from untuned.collect.kernels.rng import uniform
-from untuned.collect.kernels.trigonometry import LITTLE, SLIGHT, little_sincos, sincos, slight_sincos
+from untuned.collect.kernels.trigonometry import LITTLE, SLIGHT, little_sincos, sincos, slight_sincos, wrapped
 
 # state: angle 1, angle 2, angle 1', angle 2' (the observation), steps taken
 _STEPS = 4
@@ -53,20 +51,14 @@ def reset(state: Floats, parameters: Floats, random: RandomState) -> None:
 @kernel(inline=True)
 def turned(sine: float, cosine: float, turn: float, slow: bool) -> tuple[float, float]:
     """Return the sine and cosine of an angle after a further turn; ``slow`` promises at most LITTLE."""
-    if slow:
-        turn_sine, turn_cosine = little_sincos(turn)
-    else:
-        turn_sine, turn_cosine = sincos(turn)
+    turn_sine, turn_cosine = little_sincos(turn) if slow else sincos(turn)
     return sine * turn_cosine + cosine * turn_sine, cosine * turn_cosine - sine * turn_sine
 
 
 @kernel(inline=True)
 def nudged(sine: float, cosine: float, turn: float, slow: bool) -> tuple[float, float]:
     """Return the sine and cosine of an angle after a further turn; ``slow`` promises at most SLIGHT."""
-    if slow:
-        turn_sine, turn_cosine = slight_sincos(turn)
-    else:
-        turn_sine, turn_cosine = sincos(turn)
+    turn_sine, turn_cosine = slight_sincos(turn) if slow else sincos(turn)
     return sine * turn_cosine + cosine * turn_sine, cosine * turn_cosine - sine * turn_sine
 
 
@@ -220,14 +212,6 @@ def swung(
             largest_nudge = max(largest_nudge, abs(nudge_1), abs(nudge_2), abs(last_1), abs(last_2))
     tip = -length_1 * cosine_1 - length_2 * (cosine_1 * cosine_2 - sine_1 * sine_2)
     return angle_1, angle_2, spin_1, spin_2, tip, largest <= LITTLE and largest_nudge <= SLIGHT
-
-
-@kernel
-def wrapped(angle: float) -> float:
-    """Return the angle within [-pi, pi)."""
-    if -np.pi <= angle < np.pi:
-        return angle
-    return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def step(state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:

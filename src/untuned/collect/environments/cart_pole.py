@@ -19,7 +19,7 @@ from untuned.collect.environments.environment import (
     Parameter,
 )
 from untuned.collect.kernels.jit import Floats, RandomState
-from untuned.collect.kernels.trigonometry import sincos
+from untuned.collect.kernels.trigonometry import sincos, wrapped
 
 # state: x, x', angle, angle' (the observation), steps taken
 _STEPS = 4
@@ -65,9 +65,7 @@ def step(state: Floats, parameters: Floats, random: RandomState, action: int) ->
     velocity_change = (force + moment * (spin * spin * sine - spin_change * cosine) - friction) * per_mass
 
     x = state[0] + _TIME_STEP * velocity
-    angle += _TIME_STEP * spin
-    if not -np.pi <= angle < np.pi:
-        angle = (angle + np.pi) % (2.0 * np.pi) - np.pi
+    angle = wrapped(angle + _TIME_STEP * spin)
     steps = state[_STEPS] + 1.0
     state[0] = x
     state[1] = velocity + _TIME_STEP * velocity_change

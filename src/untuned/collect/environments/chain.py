@@ -1,17 +1,15 @@
 """Chain: N states in a line, from the left end to the right one, -1 a step."""
 
-from untuned.collect.distributions import Uniform
 from untuned.collect.environments.checks import checked_flag, checked_size
 from untuned.collect.environments.environment import (
-    PROBABILITY,
     RUNNING,
     TERMINATED,
     TRUNCATED,
     Budget,
     CompiledEnvironment,
     DiscreteStates,
-    Parameter,
 )
+from untuned.collect.environments.slips import slip_parameter
 from untuned.collect.kernels.jit import Floats, RandomState
 from untuned.collect.kernels.rng import uniform
 
@@ -71,15 +69,7 @@ def chain(*, size: int = 10, stochastic: bool = False) -> CompiledEnvironment:
         step_limit=20 * size,
         # The step that ends an episode costs nothing, whether it reaches the goal or the limit.
         score_range=(1.0 - 20.0 * size, 2.0 - size),
-        parameters=(
-            Parameter(
-                "slip_probability",
-                Uniform(0.0, 0.25),
-                0.2,
-                "chance that a move slips" + ("" if stochastic else " (drawn, without effect here)"),
-                PROBABILITY,
-            ),
-        ),
+        parameters=(slip_parameter(stochastic),),
         reset=reset,
         step=step,
         state_size=2,

@@ -1,17 +1,15 @@
 """Gridworld: N x N cells from the top left corner to the bottom right one, -1 a step."""
 
-from untuned.collect.distributions import Uniform
 from untuned.collect.environments.checks import checked_choice, checked_flag, checked_size
 from untuned.collect.environments.environment import (
-    PROBABILITY,
     RUNNING,
     TERMINATED,
     TRUNCATED,
     Budget,
     CompiledEnvironment,
     DiscreteStates,
-    Parameter,
 )
+from untuned.collect.environments.slips import slip_parameter
 from untuned.collect.kernels.jit import Floats, RandomState
 from untuned.collect.kernels.rng import uniform
 
@@ -98,15 +96,7 @@ def gridworld(*, size: int = 5, stochastic: bool = False, slips: str = "cyclic")
         budget=Budget(episodes=100),
         step_limit=20 * size * size,
         score_range=(-20.0 * size * size, 2.0 - 2.0 * size),
-        parameters=(
-            Parameter(
-                "slip_probability",
-                Uniform(0.0, 0.25),
-                0.2,
-                "chance that a move slips" + ("" if stochastic else " (drawn, without effect here)"),
-                PROBABILITY,
-            ),
-        ),
+        parameters=(slip_parameter(stochastic),),
         differs=(_SLIPS_DIFFER,) if stochastic else (),
         reset=reset,
         step=step,

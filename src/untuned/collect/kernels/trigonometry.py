@@ -1,4 +1,4 @@
-"""Sine and cosine of one angle together, inline.
+"""Sine and cosine of one angle together, inline; and angles brought back into one turn.
 
 The C library's functions cost 8 to 10 ns each and cannot be inlined; an Acrobot step needs 160 of them. These two
 polynomials on [-pi/4, pi/4] cost a fraction of that and stay within a few 1e-16 for the angles that occur here.
@@ -68,3 +68,11 @@ def sincos(angle: float) -> tuple[float, float]:
     if quadrant >= 2:
         sine = -sine
     return sine, cosine
+
+
+@kernel(inline=True)
+def wrapped(angle: float) -> float:
+    """Return the angle within [-pi, pi); an angle there already is returned as it is."""
+    if -np.pi <= angle < np.pi:
+        return angle
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
