@@ -32,19 +32,23 @@ class UnknownName(InvalidInput):
     name
         What was asked for.
     known
-        The names that exist.
+        The names that exist; they are listed unless they are many.
     more
         A sentence on where to look further.
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str], more: str = "") -> None:
-        known = sorted(known)
+        known = sorted(map(str, known))
         near = nearest(str(name), known)
         advice = f"did you mean {near!r}? " if near is not None else ""
-        listing = f"known: {', '.join(known)}" if known else "there are none"
+        listing = f"known: {', '.join(known)}" if len(known) <= _MANY else f"{len(known)} others are known"
         super().__init__(f"no {kind} is called {name!r}: {advice}{listing}" + (f". {more}" if more else ""))
-        self.name = name
         self.suggestion = near
+        self._arguments = (kind, name, known, more)
+
+    def __reduce__(self) -> tuple[type["UnknownName"], tuple[object, ...]]:
+        # Exceptions are rebuilt from their message alone unless told otherwise, and workers send them home.
+        return type(self), self._arguments
 
 
 class MissingExtra(UntunedError, ImportError):
@@ -52,6 +56,13 @@ class MissingExtra(UntunedError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'untuned[{extra}]'")
+        self._arguments = (feature, extra)
+
+    def __reduce__(self) -> tuple[type["MissingExtra"], tuple[object, ...]]:
+        return type(self), self._arguments
+
+
+_MANY = 30
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

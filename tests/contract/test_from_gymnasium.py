@@ -2,6 +2,8 @@
 
 import json
 import math
+import pickle
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -669,3 +671,58 @@ def test_a_step_before_the_first_reset_is_gymnasiums_error() -> None:
     running = untuned.from_gymnasium("FrozenLake-v1", episodes=5).start(0)
     with pytest.raises(gymnasium.error.ResetNeeded):
         running.step(0)
+
+
+# What a description is good for.
+
+
+def test_a_description_goes_to_workers_and_compares() -> None:
+    one = untuned.from_gymnasium("MountainCar-v0", episodes=5, step_limit=50)
+    assert one == untuned.from_gymnasium("MountainCar-v0", episodes=5, step_limit=50)
+    assert one != untuned.from_gymnasium("MountainCar-v0", episodes=5)
+    sent = pickle.loads(pickle.dumps(one))
+    assert sent == one
+    assert np.array_equal(sent.start(3).reset(), one.start(3).reset())
+
+
+def test_our_own_environments_bring_their_facts() -> None:
+    ours = untuned.environment("acrobot")
+    described = untuned.from_gymnasium("untuned/Acrobot-v0", episodes=5)
+    assert (described.states, described.actions) == (ours.states, ours.actions)
+    assert (described.step_limit, described.score_range) == (2000, (-200.0, 0.0))
+
+
+def test_the_version_is_recorded_though_it_was_left_out() -> None:
+    with warnings.catch_warnings():
+        # Gymnasium says that it took the newest.
+        warnings.simplefilter("ignore")
+        assert untuned.from_gymnasium("MountainCar", episodes=5).name == "MountainCar-v0"
+
+
+def test_a_function_without_a_name_asks_for_one() -> None:
+    with pytest.raises(InvalidInput, match=r"name='\.\.\.'"):
+        untuned.from_gymnasium(lambda: gymnasium.make("MountainCar-v0"), episodes=5)
+    named = untuned.from_gymnasium(lambda: gymnasium.make("MountainCar-v0"), episodes=5, name="car")
+    assert named.name == "car"
+
+
+def test_what_gymnasium_cannot_make_is_one_kind_of_error() -> None:
+    with pytest.raises(InvalidInput, match=r"MountainCar-v0 could not be made: .*gravty"):
+        untuned.from_gymnasium("MountainCar-v0", episodes=5, gravty=1)
+    with pytest.raises(InvalidInput, match="could not be made"):
+        untuned.from_gymnasium("no_such_package_anywhere:Thing-v0", episodes=5)
+
+
+def test_a_limit_that_would_not_be_in_force_is_refused() -> None:
+    def car() -> gymnasium.Env[Any, Any]:
+        return gymnasium.make("MountainCar-v0")
+
+    with pytest.raises(InvalidInput, match="ends its episodes after 200 steps by itself"):
+        untuned.from_gymnasium(car, episodes=5, step_limit=300)
+    assert untuned.from_gymnasium(car, episodes=5, step_limit=100).step_limit == 100
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "3", True])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"seed=.* is not allowed"):
+        untuned.from_gymnasium("MountainCar-v0", episodes=5).start(seed)

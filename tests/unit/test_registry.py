@@ -1,3 +1,4 @@
+import itertools
 import json
 import math
 
@@ -8,8 +9,15 @@ from hypothesis import strategies as st
 
 import untuned
 from untuned.collect.distributions import Constant
-from untuned.collect.environments.environment import Budget, CompiledEnvironment, ContinuousStates, DiscreteStates
+from untuned.collect.environments.environment import (
+    RUNNING,
+    Budget,
+    CompiledEnvironment,
+    ContinuousStates,
+    DiscreteStates,
+)
 from untuned.collect.environments.names import NAMES
+from untuned.collect.environments.rollout import reset_once, step_once
 from untuned.collect.kernels.rng import random_state
 from untuned.errors import InvalidInput, UnknownName
 
@@ -162,7 +170,7 @@ def test_a_bad_size_in_a_name_too() -> None:
         ("pinball", {"layout": "hard"}, "box, empty, medium, single"),
         ("cart-pole", {"randomize": "no"}, "randomize='no' is not allowed"),
         ("cart-pole", {"gravty": 9.8}, "did you mean 'gravity'"),
-        ("cart-pole", {"gravity": math.nan}, "gravity=nan is not allowed.*above 0.*9.8"),
+        ("cart-pole", {"gravity": math.nan}, r"gravity=nan is not allowed.*in \(0, 1000\].*9.8"),
         ("cart-pole", {"gravity": math.inf}, "gravity=inf is not allowed"),
         ("cart-pole", {"pole_mass": -1}, "pole_mass=-1 is not allowed"),
         ("cart-pole", {"pole_mass": "heavy"}, "pole_mass='heavy' is not allowed"),
@@ -174,6 +182,46 @@ def test_a_bad_size_in_a_name_too() -> None:
 def test_bad_options_say_what_is_allowed(name: str, options: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         untuned.environment(name, **options)  # type: ignore[arg-type]
+
+
+def test_contradictions_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="size=7 contradicts size=5"):
+        untuned.environment("gridworld-5-stochastic", size=7)
+    with pytest.raises(InvalidInput, match=r"gravity=9.0 contradicts gravity=8.0"):
+        untuned.environment("cart-pole", parameters={"gravity": 9.0}, gravity=8.0)
+    assert untuned.environment("gridworld-5-stochastic", size=5) == untuned.environment("gridworld-5-stochastic")
+
+
+def test_a_name_does_not_depend_on_the_way_to_it() -> None:
+    plain = untuned.environment("cart-pole")
+    expected = untuned.environment("cart-pole", randomize=False, gravity=5.0)
+    assert plain.nominal().with_parameters({"gravity": 5.0}) == expected
+    assert plain.with_parameters({"gravity": 9.0}).with_parameters({"gravity": 5.0}).nominal() == expected
+    assert plain.with_parameters({}) == plain
+    assert plain.nominal().nominal() == plain.nominal()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_allowed_parameter_makes_the_dynamics_explode(name: str) -> None:
+    # The corners of what may be set: random play stays finite, so that no trial is quietly made of NaN.
+    chosen = untuned.environment(name)
+    corners = itertools.islice(itertools.product((0, 1), repeat=len(chosen.parameters)), 32)
+    for number, corner in enumerate(corners):
+        values = {
+            each.name: (each.allowed.high if upper else each.allowed.low + 1e-3 * each.allowed.low_excluded)
+            for each, upper in zip(chosen.parameters, corner, strict=True)
+        }
+        held = chosen.with_parameters(values)
+        random = random_state(8, name, number)
+        vector = held.draw(random).vector
+        state = held.new_state()
+        actions = np.random.default_rng(number)
+        reset_once(held.compiled_reset, state, vector, random)
+        for _ in range(200):
+            _, status = step_once(held.compiled_step, state, vector, random, int(actions.integers(len(held.actions))))
+            assert np.all(np.isfinite(state)), values
+            if status != RUNNING:
+                reset_once(held.compiled_reset, state, vector, random)
 
 
 def test_bad_text_in_brackets_says_how_to_write_it() -> None:

@@ -1,12 +1,13 @@
 """``untuned list``: what there is, a line each, or every fact as JSON."""
 
 import json
-import os
-import sys
+import shutil
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from untuned.errors import UnknownName
 
 if TYPE_CHECKING:
     from untuned.collect.environments.environment import CompiledEnvironment
@@ -22,15 +23,17 @@ class What(StrEnum):
 
 def list_(
     what: Annotated[
-        What | None, typer.Argument(help="What to list; everything if left out.", show_default=False)
+        str | None, typer.Argument(help="algorithms, environments or intervals; everything if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
 ) -> None:
     """List algorithms, environments and interval methods."""
-    wanted = list(What) if what is None else [what]
+    if what is not None and what not in list(What):
+        raise UnknownName("list", what, What)
+    wanted = [each for each in What if what in (None, each)]
     facts = {each.value: _facts(each) for each in wanted}
     if as_json:
-        typer.echo(json.dumps(facts if what is None else facts[what.value], indent=2))
+        typer.echo(json.dumps(facts if what is None else facts[what], indent=2))
         return
     for each in wanted:
         _print_section(each, facts[each.value])
@@ -52,6 +55,7 @@ def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
 
 def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
 
     titles = {
@@ -60,25 +64,33 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.INTERVALS: "Interval methods",
     }
     # In a pipe nobody sees the width, and a line each is what the next program wants.
-    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
+    width = shutil.get_terminal_size((_WIDE, 24)).columns
+    console = Console(width=width)
     if not facts:
         console.print(f"[bold]{titles[what]}[/bold]: none in this version\n", highlight=False)
         return
+    if width < _NARROW:
+        # Names stay whole, to be copied.
+        console.print(f"[bold]{titles[what]}[/bold]")
+        for each in facts:
+            console.print(each["name"], highlight=False, soft_wrap=True)
+            console.print(Padding(each["summary"], (0, 0, 0, 2)), highlight=False)
+        return
     table = Table(title=titles[what], title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("name", overflow="fold")
-    if console.width >= _WIDE:
+    table.add_column("name", no_wrap=True)
+    if width >= _WIDE:
         for heading in ("states", "actions", "episodes", "steps at most", "return within"):
             table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("what it is", ratio=1)
     for each in facts:
-        details = _details(each) if console.width >= _WIDE else ()
-        table.add_row(each["name"], *details, each["summary"])
+        table.add_row(each["name"], *(_details(each) if width >= _WIDE else ()), each["summary"])
     console.print(table)
     console.print()
 
 
-#: Columns that the whole table needs.
+#: Columns that the whole table needs, and that names and a line need.
 _WIDE = 150
+_NARROW = 60
 
 
 def _details(facts: dict[str, Any]) -> tuple[str, ...]:

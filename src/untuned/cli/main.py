@@ -2,7 +2,8 @@
 
 import os
 import sys
-from typing import Annotated
+import traceback
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +14,6 @@ from untuned.errors import UntunedError
 app = typer.Typer(
     name="untuned",
     help="Which reinforcement-learning algorithms perform well across many environments with little or no tuning?",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -45,24 +45,42 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     # Wherever it stands: whoever adds it after a failure adds it at the end.
     debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        app([argument for argument in arguments if argument != "--debug"])
-    except UntunedError as error:
-        if debug:
-            raise
-        typer.echo(f"error: {error}", err=True)
+        # Not standalone: the exit codes, and what is said before them, are decided here alone.
+        code = app(arguments or ["--help"], prog_name="untuned", standalone_mode=False)
+    except _MISTYPED as error:
+        place = error.ctx.command_path if getattr(error, "ctx", None) else "untuned"
+        _complain(f"error: {error.format_message()}\nTry '{place} --help'.", debug)
         sys.exit(2)
-    except BrokenPipeError:
-        # The reader, `head` for one, has seen enough. Python would complain once more while flushing at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except (UntunedError, OSError) as error:
+        _complain(f"error: {error}", debug)
+        sys.exit(2)
+    except SystemExit as ending:
+        # The reader, `head` for one, had seen enough. That is no failure, though libraries below end with one.
+        if isinstance(ending.__context__, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        raise
+    except typer.Abort:
+        sys.exit(130)
     except Exception as error:
-        if debug:
-            raise
-        typer.echo(
+        _complain(
             f"internal error: {type(error).__name__}: {error}\n"
-            "This is a defect of untuned, not a mistake of yours. Run the command again with --debug and report what "
-            "it prints.",
-            err=True,
+            "This is a defect of untuned, not a mistake of yours.\n"
+            "Run the command again with --debug and report what it prints.",
+            debug,
         )
         sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+# What typer raises for a wrong command, option or argument: it exports the kinds, not their root.
+_MISTYPED: Any = typer.BadParameter.__mro__[2]
+
+
+def _complain(message: str, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    else:
+        typer.echo(message, err=True)

@@ -10,12 +10,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.collect.environments.checks import checked_size
+from untuned.collect.environments.checks import checked_action, checked_index, checked_size
 from untuned.collect.environments.environment import (
     RUNNING,
     TERMINATED,
     TRUNCATED,
     Budget,
+    CompiledEnvironment,
     ContinuousStates,
     DiscreteStates,
     Environment,
@@ -63,8 +64,8 @@ class Running:
 
     def __init__(self, environment: GymnasiumEnvironment, seed: int) -> None:
         self.environment = environment
+        self._seed: int | None = checked_size("seed", seed, 0, 2**63 - 1)
         self._instance = environment.make()
-        self._seed: int | None = seed
 
     def reset(self) -> NDArray[np.float64]:
         """Start an episode; return the observation: float64[dimensions], the state's index for discrete states."""
@@ -74,12 +75,9 @@ class Running:
 
     def step(self, action: int) -> tuple[NDArray[np.float64], float, int]:
         """Take one step; return (observation, reward, status), with our statuses."""
-        if not 0 <= action < len(self.environment.actions):
-            raise InvalidInput(
-                f"action {action!r} is not allowed: {self.environment.name} takes 0 to "
-                f"{len(self.environment.actions) - 1}"
-            )
-        observation, reward, terminated, truncated, _ = self._instance.step(action + self.environment.first_action)
+        actions = len(self.environment.actions)
+        number = checked_action(self.environment.name, action, actions, f"0 to {actions - 1}")
+        observation, reward, terminated, truncated, _ = self._instance.step(number + self.environment.first_action)
         status = TERMINATED if terminated else TRUNCATED if truncated else RUNNING
         return self._flat(observation), float(reward), status
 
@@ -136,67 +134,127 @@ def from_gymnasium(
     4
     """
     budget = Budget(episodes=episodes, steps=steps)
-    if isinstance(environment, str):
-        identifier = environment
-        called = name or identifier
-        make: Make = _maker(identifier, options)
-    else:
-        if options:
-            raise InvalidInput(f"options {sorted(options)} go with an id; with a function, put them into the function")
-        make = environment
-        called = name or str(getattr(environment, "__name__", type(environment).__name__))
-    instance = make()
+    if step_limit is not None:
+        step_limit = checked_size("step_limit", step_limit, 1, 10**12)
+    make = _maker(environment, options, step_limit)
+    instance = _made(make)
     try:
+        called = name or _name(environment, instance)
+        ours = getattr(instance.unwrapped, "environment", None)
+        known = ours if isinstance(ours, CompiledEnvironment) else None
         actions, first_action = _actions(called, instance.action_space)
-        states, first_state = _states(called, instance.observation_space, ranges)
-        registered = instance.spec.max_episode_steps if instance.spec is not None else None
+        own_limit = known.step_limit if known is not None else _own_limit(instance)
+        if step_limit is not None and own_limit is not None and own_limit < step_limit:
+            raise InvalidInput(
+                f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
+                "itself; take that limit out where it is made, or give a smaller one"
+            )
+        if known is not None and ranges is None:
+            states, first_state = known.states, 0
+        else:
+            states, first_state = _states(called, instance.observation_space, ranges)
     finally:
         instance.close()
+    if score_range is not None:
+        score_range = _checked_range("score_range", score_range)
+    elif known is not None:
+        score_range = known.score_range
     return GymnasiumEnvironment(
         name=called,
         title=called,
-        summary=f"Gymnasium's {called}",
+        summary=known.summary if known is not None else f"Gymnasium's {called}",
         states=states,
-        actions=actions,
+        actions=known.actions if known is not None else actions,
         budget=budget,
-        step_limit=checked_size("step_limit", step_limit, 1, 10**12) if step_limit is not None else registered,
-        score_range=None if score_range is None else _checked_range("score_range", score_range),
-        make=_limited(make, step_limit) if step_limit is not None else make,
+        step_limit=own_limit if step_limit is None else step_limit,
+        score_range=score_range,
+        make=make,
         first_action=first_action,
         first_state=first_state,
     )
 
 
-def _maker(identifier: str, options: dict[str, Any]) -> Make:
-    if identifier not in gymnasium.registry and ":" not in identifier:
-        # Gymnasium itself takes an id without its version for the newest one.
-        unversioned = {known.rpartition("-v")[0] for known in gymnasium.registry}
-        if identifier not in unversioned:
+@dataclass(frozen=True)
+class _ById:
+    """Makes the environment of an id; a record and not a closure, so that descriptions go to workers and compare."""
+
+    identifier: str
+    options: tuple[tuple[str, Any], ...]
+    step_limit: int | None
+
+    def __call__(self) -> gymnasium.Env[Any, Any]:
+        options = dict(self.options)
+        if self.step_limit is not None:
+            options["max_episode_steps"] = self.step_limit
+        return gymnasium.make(self.identifier, **options)
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """Makes what a function makes, with a limit on an episode's steps."""
+
+    make: Make
+    step_limit: int
+
+    def __call__(self) -> gymnasium.Env[Any, Any]:
+        return gymnasium.wrappers.TimeLimit(self.make(), self.step_limit)
+
+
+def _maker(environment: object, options: dict[str, Any], step_limit: int | None) -> Make:
+    if isinstance(environment, str):
+        # Gymnasium itself takes an id without its version for the newest one, and package:id for an import before.
+        known = {*gymnasium.registry, *(each.rpartition("-v")[0] for each in gymnasium.registry)}
+        if environment not in known and ":" not in environment:
             raise UnknownName(
                 "Gymnasium environment",
-                identifier,
-                _similar(identifier),
-                "Import the package that registers it first, or write package:id",
+                environment,
+                gymnasium.registry,
+                "Import the package that registers it, or write package:id; gymnasium.pprint_registry() shows all",
             )
-
-    def make() -> gymnasium.Env[Any, Any]:
-        return gymnasium.make(identifier, **options)
-
-    return make
-
-
-def _similar(identifier: str) -> list[str]:
-    # Hundreds of ids may be registered; only those that share a beginning or are near are worth showing.
-    import difflib
-
-    return difflib.get_close_matches(identifier, list(gymnasium.registry), n=5, cutoff=0.5)
+        return _ById(environment, tuple(options.items()), step_limit)
+    if isinstance(environment, gymnasium.Env) or not callable(environment):
+        raise InvalidInput(
+            f"{environment!r} is not allowed: give an id, or a function without arguments that makes a new environment "
+            "every time it is called; one environment alone cannot serve many trials"
+        )
+    if options:
+        raise InvalidInput(f"options {sorted(options)} go with an id; with a function, put them into the function")
+    return environment if step_limit is None else _Limited(environment, step_limit)
 
 
-def _limited(make: Make, step_limit: int) -> Make:
-    def limited() -> gymnasium.Env[Any, Any]:
-        return gymnasium.wrappers.TimeLimit(make(), step_limit)
+def _made(make: Make) -> gymnasium.Env[Any, Any]:
+    if not isinstance(make, _ById):
+        instance: object = make()
+    else:
+        try:
+            instance = make()
+        except Exception as error:
+            # Gymnasium raises all kinds of errors for a wrong option, version or missing package: to the user of an id
+            # they are one, and the cause stays attached.
+            raise InvalidInput(f"{make.identifier} could not be made: {error}") from error
+    if not isinstance(instance, gymnasium.Env):
+        raise InvalidInput(f"the function made {instance!r}: it must return a gymnasium.Env")
+    return instance
 
-    return limited
+
+def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
+    if isinstance(environment, str):
+        # With the version, even if it was left out: next year's newest is another.
+        return instance.spec.id if instance.spec is not None else environment
+    name = getattr(environment, "__name__", "")
+    if not name or name == "<lambda>":
+        raise InvalidInput("the function that makes the environment has no name: say what to call it, name='...'")
+    return str(name)
+
+
+def _own_limit(instance: gymnasium.Env[Any, Any]) -> int | None:
+    """Return the smallest limit on an episode's steps among the wrappers, None if there is none."""
+    limits = []
+    while isinstance(instance, gymnasium.Wrapper):
+        if isinstance(instance, gymnasium.wrappers.TimeLimit):
+            limits.append(instance._max_episode_steps)
+        instance = instance.env
+    return min(limits, default=None)
 
 
 def _actions(name: str, space: object) -> tuple[tuple[str, ...], int]:
@@ -244,30 +302,33 @@ def _states(
     return states, 0
 
 
-def _declared(
-    name: str, ranges: Sequence[Range | None] | Mapping[int, Range] | None, dimensions: int
-) -> dict[int, Range]:
+def _declared(name: str, ranges: object, dimensions: int) -> dict[int, Range]:
     if ranges is None:
         return {}
     if isinstance(ranges, Mapping):
-        given: dict[int, Range] = dict(ranges)
+        given: dict[Any, object] = dict(ranges)
+    elif not isinstance(ranges, Sequence) or isinstance(ranges, str):
+        raise InvalidInput(f"ranges={ranges!r} is not allowed: give (low, high) by index, ranges={{1: (low, high)}}")
+    elif len(ranges) != dimensions:
+        raise InvalidInput(
+            f"{len(ranges)} ranges for {dimensions} dimensions of {name}: give one each, None for the space's own, or "
+            "only some by index, ranges={1: (low, high)}"
+        )
     else:
-        if len(ranges) != dimensions:
-            raise InvalidInput(
-                f"{len(ranges)} ranges for {dimensions} dimensions of {name}: give one each, None for the space's own, "
-                "or only some by index, ranges={1: (low, high)}"
-            )
         given = {index: limits for index, limits in enumerate(ranges) if limits is not None}
-    for index in given:
-        if not 0 <= index < dimensions:
-            raise InvalidInput(f"ranges has index {index!r}: {name} has dimensions 0 to {dimensions - 1}")
-    return {index: _checked_range(f"ranges[{index}]", limits) for index, limits in given.items()}
+    declared = {}
+    for key, limits in given.items():
+        index = checked_index(key)
+        if index is None or not 0 <= index < dimensions:
+            raise InvalidInput(f"ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")
+        declared[index] = _checked_range(f"ranges[{index}]", limits)
+    return declared
 
 
 def _checked_range(what: str, limits: object) -> Range:
     try:
-        low, high = (float(limit) for limit in limits)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+        low, high = (math.nan, math.nan) if isinstance(limits, str) else map(float, limits)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidInput(f"{what}={limits!r} is not allowed: give two finite numbers, the lower one first")

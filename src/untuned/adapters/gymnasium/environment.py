@@ -1,6 +1,5 @@
 """Our environments as Gymnasium environments, running the same kernels."""
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from untuned.adapters.gymnasium import drawing
+from untuned.collect.environments.checks import checked_action
 from untuned.collect.environments.environment import (
     RUNNING,
     TERMINATED,
@@ -57,16 +57,17 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
         parameters: Mapping[str, object] | None = None,
         **options: object,
     ) -> None:
-        name = environment if isinstance(environment, str) else environment.name
-        if isinstance(environment, str) or options or parameters or not randomize:
-            self.environment = environment_of_name(name, randomize=randomize, parameters=parameters, **options)
+        if isinstance(environment, CompiledEnvironment):
+            held = environment.with_parameters({**options, **(parameters or {})})
+            self.environment = held if randomize else held.nominal()
         else:
-            self.environment = environment
+            self.environment = environment_of_name(environment, randomize=randomize, parameters=parameters, **options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise InvalidInput(f"render_mode={render_mode!r} is not allowed: give 'rgb_array' or None")
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.environment.actions))
         self.observation_space = _observation_space(self.environment)
+        self._actions = ", ".join(f"{index} ({each})" for index, each in enumerate(self.environment.actions))
         self._state = self.environment.new_state()
         self._random = random_state(0)
         self._dynamics: Dynamics | None = None
@@ -83,8 +84,8 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; with a seed, or at the first call, a new trial with fresh dynamics."""
-        super().reset(seed=seed)
         redraw = _redraw_asked(options)
+        super().reset(seed=seed)
         if seed is not None or self._dynamics is None:
             self._random = random_state(self.np_random_seed, self.environment.name)
             redraw = True
@@ -96,7 +97,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one step; raises InvalidInput for an action that does not exist."""
-        number = self._checked(action)
+        number = checked_action(self.environment.name, action, len(self.environment.actions), self._actions)
         if self._status != RUNNING:
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset() before step()")
         reward, self._status = step_once(
@@ -110,18 +111,6 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
             return None
         return _PICTURES[self.environment.family](self.environment, self._state, self.dynamics.values)
 
-    def _checked(self, action: object) -> int:
-        names = self.environment.actions
-        try:
-            # Arrays of one integer pass too: some libraries hand those over.
-            number = operator.index(action.item() if isinstance(action, np.ndarray) else action)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            number = -1
-        if not 0 <= number < len(names) or isinstance(action, bool):
-            listing = ", ".join(f"{index} ({name})" for index, name in enumerate(names))
-            raise InvalidInput(f"action {action!r} is not allowed: {self.environment.name} takes {listing}")
-        return number
-
     def _observation(self) -> Observation:
         states = self.environment.states
         if isinstance(states, ContinuousStates):
@@ -129,11 +118,13 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
         return np.int64(self._state[0])
 
 
-def _redraw_asked(options: dict[str, Any] | None) -> bool:
-    unknown = set(options or ()) - {"redraw"}
-    if unknown:
+def _redraw_asked(options: object) -> bool:
+    redraw = options.get("redraw", False) if isinstance(options, Mapping) else False
+    if not (options is None or isinstance(options, Mapping)) or set(options or ()) - {"redraw"}:
+        redraw = None
+    if not isinstance(redraw, bool):
         raise InvalidInput(f"reset(options={options!r}) is not allowed: the one option is 'redraw', True or False")
-    return bool((options or {}).get("redraw", False))
+    return redraw
 
 
 def _observation_space(environment: CompiledEnvironment) -> spaces.Space[Any]:

@@ -7,6 +7,7 @@ when Gymnasium is loaded already, and else at the moment it is.
 
 import importlib.util
 import sys
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -43,19 +44,43 @@ def register_when_loaded() -> None:
 
 
 class _Watcher:
-    """An import finder that finds nothing itself, and registers after Gymnasium has loaded."""
+    """An import finder that finds nothing itself, and sees to it that Gymnasium is registered with once loaded."""
+
+    def __init__(self) -> None:
+        self._looking = False
 
     def find_spec(self, name: str, path: object = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != "gymnasium":
+        if name != "gymnasium" or self._looking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._looking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking = False
         if spec is not None and spec.loader is not None:
-            load = spec.loader.exec_module
-
-            def load_and_register(module: ModuleType) -> None:
-                load(module)
-                register()
-
-            spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
+            spec.loader = _Registering(spec.loader, self)
         return spec
+
+
+class _Registering(Loader):
+    """A loader that registers after another has loaded; only then is the watcher's work done.
+
+    Looking for Gymnasium without importing it, or an import that fails, must leave the watcher in its place.
+    """
+
+    def __init__(self, loader: Loader, watcher: _Watcher) -> None:
+        self._loader = loader
+        self._watcher = watcher
+
+    def __getattr__(self, name: str) -> object:
+        # Resource readers and tracebacks ask the loader for more than a loader must have.
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        if self._watcher in sys.meta_path:
+            sys.meta_path.remove(self._watcher)
+        register()

@@ -12,6 +12,7 @@ from untuned.collect.environments.environment import (
     RUNNING,
     TERMINATED,
     TRUNCATED,
+    Allowed,
     Budget,
     CompiledEnvironment,
     ContinuousStates,
@@ -263,11 +264,11 @@ def acrobot(*, random_start: bool = False) -> CompiledEnvironment:
         step_limit=_STEP_LIMIT,
         score_range=(-200.0, 0.0),
         parameters=(
-            Parameter("mass_1", between, 1.0, "mass of the first link, kg"),
-            Parameter("mass_2", between, 1.0, "mass of the second link, kg"),
-            Parameter("length_1", between, 1.0, "length of the first link, m"),
-            Parameter("length_2", between, 1.0, "length of the second link, m"),
-            Parameter("gravity", Uniform(8.0, 10.0), 9.8, "gravity, m/s^2"),
+            Parameter("mass_1", between, 1.0, "mass of the first link, kg", _MODERATE),
+            Parameter("mass_2", between, 1.0, "mass of the second link, kg", _MODERATE),
+            Parameter("length_1", between, 1.0, "length of the first link, m", _MODERATE),
+            Parameter("length_2", between, 1.0, "length of the second link, m", _MODERATE),
+            Parameter("gravity", Uniform(8.0, 10.0), 9.8, "gravity, m/s^2", Allowed(0.0, 50.0, True)),
         ),
         differs=(FIXED_STARTS, _STAGE_DIFFERS),
         reset=reset,
@@ -276,6 +277,9 @@ def acrobot(*, random_start: bool = False) -> CompiledEnvironment:
         constants=(1.0 if random_start else 0.0,),
     )
 
+
+# Far beyond, ten sub-steps a step no longer follow the motion, and it explodes.
+_MODERATE = Allowed(0.1, 10.0)
 
 _RANGES = (
     (-math.pi, math.pi),

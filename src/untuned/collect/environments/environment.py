@@ -4,9 +4,10 @@
 ask for, so they are known before any step is taken.
 """
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,7 +105,8 @@ class Budget:
             raise InvalidInput("a budget is a number of episodes or a number of steps: give exactly one of the two")
         for name, value in (("episodes", self.episodes), ("steps", self.steps)):
             if value is not None:
-                checked_size(name, value, 1, _LONGEST)
+                # NumPy's whole numbers are welcome, but JSON does not know them.
+                object.__setattr__(self, name, checked_size(name, value, 1, _LONGEST))
 
     def __str__(self) -> str:
         return f"{self.episodes} episodes" if self.episodes is not None else f"{self.steps} steps"
@@ -122,13 +124,10 @@ class Allowed:
         return (self.low < value if self.low_excluded else self.low <= value) and value <= self.high
 
     def __str__(self) -> str:
-        if math.isinf(self.high):
-            return f"above {self.low:g}" if self.low_excluded else f"at least {self.low:g}"
         return f"{'(' if self.low_excluded else '['}{self.low:g}, {self.high:g}]"
 
 
 PROBABILITY = Allowed(0.0, 1.0)
-POSITIVE = Allowed(0.0, math.inf, low_excluded=True)
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Parameter:
     distribution: Distribution
     nominal: float
     meaning: str
-    allowed: Allowed = POSITIVE
+    allowed: Allowed
 
     def facts(self) -> dict[str, Any]:
         """Return the description as plain JSON types."""
@@ -171,18 +170,20 @@ class Parameter:
         """Return this parameter held at ``value``; raises InvalidInput when that is not allowed."""
         number = math.nan
         if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-            number = float(value)
-        # A comparison with NaN is false, so NaN is outside every range; infinity is no physical value either.
-        if number not in self.allowed or math.isinf(number):
+            # A whole number beyond all floats is as much outside of every range as NaN, which compares with nothing.
+            with contextlib.suppress(OverflowError):
+                number = float(value)
+        if number not in self.allowed:
             raise InvalidInput(
-                f"{self.name}={value!r} is not allowed: {self.meaning}, a number {_within(self.allowed)}; "
+                f"{self.name}={_shortened(value)} is not allowed: {self.meaning}, a number in {self.allowed}; "
                 f"its customary value is {self.nominal:g}"
             )
         return dataclasses.replace(self, distribution=Constant(number))
 
 
-def _within(allowed: Allowed) -> str:
-    return str(allowed) if math.isinf(allowed.high) else f"in {allowed}"
+def _shortened(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else f"{str(value)[:10]}..."
+    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 @dataclass(frozen=True)
@@ -319,10 +320,9 @@ class CompiledEnvironment(Environment):
 
     def nominal(self) -> "CompiledEnvironment":
         """Return this environment with every drawn parameter at its customary value instead."""
-        fixed = tuple(
+        return self._with(
             each if isinstance(each.distribution, Constant) else each.fixed(each.nominal) for each in self.parameters
         )
-        return self._with(fixed, "randomize=false") if fixed != self.parameters else self
 
     def with_parameters(self, values: Mapping[str, object]) -> "CompiledEnvironment":
         """Return this environment with some parameters held at given values.
@@ -338,13 +338,31 @@ class CompiledEnvironment(Environment):
         for name in values:
             if name not in known:
                 raise UnknownName(f"parameter of {self.name}", name, known)
-        if not values:
-            return self
-        fixed = tuple(each.fixed(values[each.name]) if each.name in values else each for each in self.parameters)
-        label = ",".join(f"{each.name}={each.distribution.low!r}" for each in fixed if each.name in values)
-        return self._with(fixed, label)
+        return self._with(each.fixed(values[each.name]) if each.name in values else each for each in self.parameters)
 
-    def _with(self, parameters: tuple[Parameter, ...], label: str) -> "CompiledEnvironment":
-        name = f"{self.name[:-1]},{label}]" if self.name.endswith("]") else f"{self.name}[{label}]"
-        score_range = self.score_range if self.range_rule is None else self.range_rule(parameters)
-        return dataclasses.replace(self, name=name, parameters=parameters, score_range=score_range)
+    def _with(self, parameters: Iterable[Parameter]) -> "CompiledEnvironment":
+        parameters = tuple(parameters)
+        return dataclasses.replace(
+            self,
+            name=self._named(parameters),
+            parameters=parameters,
+            score_range=self.score_range if self.range_rule is None else self.range_rule(parameters),
+        )
+
+    def _named(self, parameters: tuple[Parameter, ...]) -> str:
+        """Return the one name for these parameters, however they came to be held."""
+        plain, _, bracket = self.name.rstrip("]").partition("[")
+        drawn = {each.name for each in parameters}
+        labels = [
+            label for label in bracket.split(",") if label and label.partition("=")[0] not in {*drawn, "randomize"}
+        ]
+        nothing_drawn = all(isinstance(each.distribution, Constant) for each in parameters)
+        labels += [
+            f"{each.name}={each.distribution.low!r}"
+            for each in parameters
+            if isinstance(each.distribution, Constant)
+            and not (nothing_drawn and each.distribution.value == each.nominal)
+        ]
+        if nothing_drawn:
+            labels.append("randomize=false")
+        return f"{plain}[{','.join(labels)}]" if labels else plain

@@ -74,21 +74,25 @@ def environment(
     'cart-pole[gravity=9.8]'
     """
     family_name, asked = _parsed(name)
-    for key, value in options.items():
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise InvalidInput(f"parameters={parameters!r} is not allowed: give values by name, {{'gravity': 9.8}}")
+    given = [*options.items(), *(parameters or {}).items()]
+    if not checked_flag("randomize", randomize):
+        given.append(("randomize", False))
+    for key, value in given:
+        if key in asked and asked[key] != value:
+            raise InvalidInput(f"{key}={value!r} contradicts {key}={asked[key]!r} in the same call: give it once")
         asked[key] = value
-    if "randomize" in asked:
-        randomize = checked_flag("randomize", asked.pop("randomize")) and randomize
-    randomize = checked_flag("randomize", randomize)
+    draw = checked_flag("randomize", asked.pop("randomize", True))
     family = FAMILIES[family_name]
     family_options = tuple(inspect.signature(family).parameters)
     built = family(**{key: asked.pop(key) for key in family_options if key in asked})
-    fixed = {**asked, **(parameters or {})}
     known = {each.name for each in built.parameters}
-    for key in fixed:
+    for key in asked:
         if key not in known:
             raise UnknownName(f"option or parameter of {built.name}", key, {*family_options, *known, "randomize"})
-    fitted = built.with_parameters(fixed)
-    return fitted if randomize else fitted.nominal()
+    fitted = built.with_parameters(asked)
+    return fitted if draw else fitted.nominal()
 
 
 @cache
@@ -106,7 +110,8 @@ def _parsed(name: str) -> tuple[str, dict[str, object]]:
     options: dict[str, object] = {}
     if sized := _SIZED.fullmatch(base):
         family, size, kind = sized.groups()
-        options |= {"size": int(size), "stochastic": kind == "stochastic"}
+        # Ten digits are far too many already, and Python refuses to read thousands.
+        options |= {"size": int(size[:10]), "stochastic": kind == "stochastic"}
     elif layout := _PINBALL.fullmatch(base):
         family = "pinball"
         options["layout"] = layout[1]

@@ -9,7 +9,7 @@ import hashlib
 
 import numpy as np
 
-from untuned.collect.kernels.jit import RandomState, kernel
+from untuned.collect.kernels.jit import INTERPRETED, RandomState, kernel
 
 _U11 = np.uint64(11)
 _U17 = np.uint64(17)
@@ -54,6 +54,11 @@ def next_word(random: RandomState) -> np.uint64:
     random[2] = s2
     random[3] = (s3 << _U45) | (s3 >> _U19)
     return word
+
+
+if INTERPRETED:
+    # Words overflow by design; compiled code does so silently, NumPy's scalars would warn at every draw.
+    next_word = np.errstate(over="ignore")(next_word)
 
 
 @kernel
