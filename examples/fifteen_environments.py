@@ -28,6 +28,8 @@ def scores_of_random_play(name: str, trials: int) -> tuple[list[float], int, flo
     reset, step, state = environment.compiled_reset, environment.compiled_step, environment.new_state()
     returns = np.zeros(environment.budget.episodes or 1)
     scores, steps, seconds = [], 0, 0.0
+    # Compiles, the first time on a machine, and plays nothing.
+    random_returns(reset, step, state, environment.draw(random_state(0)).vector, random_state(0), 1, np.zeros(0))
     for trial in range(trials):
         random = random_state(1, "random", name, trial)
         dynamics = environment.draw(random)

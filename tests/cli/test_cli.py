@@ -377,3 +377,9 @@ def test_the_package_runs_as_a_module() -> None:
         [sys.executable, "-m", "untuned", "--version"], capture_output=True, encoding="utf-8", timeout=300, check=True
     )
     assert finished.stdout == f"untuned {untuned.__version__}\n"
+
+
+def test_the_facts_name_what_the_paper_calls_them() -> None:
+    facts = json.loads(succeeded("list", "environments", "--json"))
+    assert [each["paper_name"] for each in facts][8:12] == ["Acrobot", "Cart-Pole", "Mountain Car", "PinBall Empty"]
+    assert all("title" not in each for each in facts)

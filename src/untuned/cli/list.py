@@ -50,7 +50,9 @@ def _facts(what: What) -> list[dict[str, Any]]:
 def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
     from untuned.adapters.gymnasium.registration import gymnasium_id
 
-    return {**environment.facts(), "gymnasium_id": gymnasium_id(environment.name)}
+    facts = environment.facts()
+    # All that are listed are the paper's, and their titles are its names for them.
+    return {**facts, "paper_name": facts.pop("title"), "gymnasium_id": gymnasium_id(environment.name)}
 
 
 def _print_section(what: What, facts: list[dict[str, Any]]) -> None:

@@ -16,8 +16,10 @@ Three rules live here, each because breaking it gives wrong numbers without a wo
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -91,10 +93,19 @@ def cache_directory() -> Path:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError:
-        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-        directory = Path(tempfile.gettempdir()) / f"untuned-{user}" / f"kernels-{fingerprint()}"
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory = _temporary_home() / f"kernels-{fingerprint()}"
+        directory.mkdir(exist_ok=True)
     return directory
+
+
+def _temporary_home() -> Path:
+    """Return a directory below the system's temporary one that is ours alone: what lies in a cache gets executed."""
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    home = Path(tempfile.gettempdir()) / f"untuned-{user}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    found = home.lstat()
+    ours = not hasattr(os, "getuid") or (stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid())
+    return home if ours else Path(tempfile.mkdtemp(prefix="untuned-"))
 
 
 @overload
@@ -180,9 +191,14 @@ step_at: Callable[[int], Step] = _function_at(_STEP_SIGNATURE)
 def _cached(compile_: Callable[[], F]) -> F:
     # Numba reads CACHE_DIR when it wraps a function and keeps the answer, so the setting is put back at once:
     # other packages' numba functions must not end up in our directory.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_directory())
-    try:
-        return compile_()
-    finally:
-        numba.config.CACHE_DIR = before
+    with _COMPILING:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_directory())
+        try:
+            return compile_()
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+# Environments are compiled at their first use, which may be in any thread.
+_COMPILING = threading.RLock()
