@@ -52,7 +52,7 @@ def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
 
     facts = environment.facts()
     # All that are listed are the paper's, and their titles are its names for them.
-    return {**facts, "paper_name": facts.pop("title"), "gymnasium_id": gymnasium_id(environment.name)}
+    return {"paper_name": facts.pop("title"), **facts, "gymnasium_id": gymnasium_id(environment.name)}
 
 
 def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
