@@ -50,9 +50,9 @@ def _facts(what: What) -> list[dict[str, Any]]:
 def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
     from untuned.adapters.gymnasium.registration import gymnasium_id
 
-    facts = environment.facts()
     # All that are listed are the paper's, and their titles are its names for them.
-    return {"paper_name": facts.pop("title"), **facts, "gymnasium_id": gymnasium_id(environment.name)}
+    renamed = {"paper_name" if key == "title" else key: value for key, value in environment.facts().items()}
+    return {**renamed, "gymnasium_id": gymnasium_id(environment.name)}
 
 
 def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
