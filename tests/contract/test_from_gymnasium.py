@@ -692,6 +692,32 @@ def test_our_own_environments_bring_their_facts() -> None:
     assert (described.step_limit, described.score_range) == (2000, (-200.0, 0.0))
 
 
+def test_our_own_environments_cut_shorter_do_not_keep_their_score_range() -> None:
+    whole = untuned.from_gymnasium("untuned/Gridworld5Deterministic-v0", episodes=5)
+    assert (whole.step_limit, whole.score_range) == (500, (-500.0, -8.0))
+    for shorter in (
+        untuned.from_gymnasium("untuned/Gridworld5Deterministic-v0", episodes=5, step_limit=3),
+        untuned.from_gymnasium("untuned/Gridworld5Deterministic-v0", episodes=5, max_episode_steps=3),
+    ):
+        running = shorter.start(1)
+        running.reset()
+        rewards = [running.step(0)[1:] for _ in range(3)]
+        # Three steps cost 3, better than the best of a whole episode.
+        assert rewards == [(-1.0, RUNNING), (-1.0, RUNNING), (-1.0, TRUNCATED)]
+        assert (shorter.step_limit, shorter.score_range) == (3, None)
+
+
+def test_our_own_environments_in_a_wrapper_are_described_by_the_wrapper() -> None:
+    def shrunk() -> gymnasium.Env[Any, Any]:
+        inner = gymnasium.make("untuned/MountainCar-v0")
+        space = spaces.Box(0.0, 1.0, (1,), dtype=np.float64)
+        return gymnasium.wrappers.TransformObservation(inner, lambda seen: np.clip(seen[:1], 0.0, 1.0), space)
+
+    described = untuned.from_gymnasium(shrunk, episodes=5)
+    assert described.states.dimensions == described.start(1).reset().size == 1
+    assert described.score_range is None
+
+
 def test_the_version_is_recorded_though_it_was_left_out() -> None:
     with warnings.catch_warnings():
         # Gymnasium says that it took the newest.

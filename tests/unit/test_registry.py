@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import json
 import math
@@ -190,6 +191,11 @@ def test_contradictions_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"gravity=9.0 contradicts gravity=8.0"):
         untuned.environment("cart-pole", parameters={"gravity": 9.0}, gravity=8.0)
     assert untuned.environment("gridworld-5-stochastic", size=5) == untuned.environment("gridworld-5-stochastic")
+
+
+def test_an_environment_without_parameters_keeps_its_plain_name() -> None:
+    plain = dataclasses.replace(untuned.environment("chain-10-deterministic"), name="mine", parameters=())
+    assert plain.with_parameters({}) == plain.nominal() == plain
 
 
 def test_a_name_does_not_depend_on_the_way_to_it() -> None:

@@ -10,8 +10,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.collect.environments.checks import checked_action, checked_index, checked_size
+from untuned.adapters.gymnasium.registration import NAMESPACE
+from untuned.collect.environments.checks import checked_action, checked_size, whole_number
 from untuned.collect.environments.environment import (
+    LONGEST,
     RUNNING,
     TERMINATED,
     TRUNCATED,
@@ -135,38 +137,40 @@ def from_gymnasium(
     """
     budget = Budget(episodes=episodes, steps=steps)
     if step_limit is not None:
-        step_limit = checked_size("step_limit", step_limit, 1, 10**12)
+        step_limit = checked_size("step_limit", step_limit, 1, LONGEST)
     make = _maker(environment, options, step_limit)
     instance = _made(make)
     try:
         called = name or _name(environment, instance)
-        ours = getattr(instance.unwrapped, "environment", None)
-        known = ours if isinstance(ours, CompiledEnvironment) else None
+        ours = _ours(environment, instance)
         actions, first_action = _actions(called, instance.action_space)
-        own_limit = known.step_limit if known is not None else _own_limit(instance)
+        limits = (ours.step_limit if ours is not None else None, _time_limit(instance))
+        own_limit = min((each for each in limits if each is not None), default=None)
         if step_limit is not None and own_limit is not None and own_limit < step_limit:
             raise InvalidInput(
                 f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
                 "itself; take that limit out where it is made, or give a smaller one"
             )
-        if known is not None and ranges is None:
-            states, first_state = known.states, 0
+        if ours is not None and ranges is None:
+            states, first_state = ours.states, 0
         else:
             states, first_state = _states(called, instance.observation_space, ranges)
     finally:
         instance.close()
+    limit = own_limit if step_limit is None else step_limit
     if score_range is not None:
         score_range = _checked_range("score_range", score_range)
-    elif known is not None:
-        score_range = known.score_range
+    elif ours is not None and limit == ours.step_limit:
+        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest way.
+        score_range = ours.score_range
     return GymnasiumEnvironment(
         name=called,
         title=called,
-        summary=known.summary if known is not None else f"Gymnasium's {called}",
+        summary=ours.summary if ours is not None else f"Gymnasium's {called}",
         states=states,
-        actions=known.actions if known is not None else actions,
+        actions=ours.actions if ours is not None else actions,
         budget=budget,
-        step_limit=own_limit if step_limit is None else step_limit,
+        step_limit=limit,
         score_range=score_range,
         make=make,
         first_action=first_action,
@@ -247,7 +251,17 @@ def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
     return str(name)
 
 
-def _own_limit(instance: gymnasium.Env[Any, Any]) -> int | None:
+def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
+    """Return what we know about an environment of ours, if it was made by its id alone.
+
+    A function may have wrapped it, and a wrapper may change observations, actions and rewards.
+    """
+    inner = getattr(instance.unwrapped, "environment", None)
+    registered = instance.spec is not None and instance.spec.namespace == NAMESPACE
+    return inner if isinstance(environment, str) and registered and isinstance(inner, CompiledEnvironment) else None
+
+
+def _time_limit(instance: gymnasium.Env[Any, Any]) -> int | None:
     """Return the smallest limit on an episode's steps among the wrappers, None if there is none."""
     limits = []
     while isinstance(instance, gymnasium.Wrapper):
@@ -318,7 +332,7 @@ def _declared(name: str, ranges: object, dimensions: int) -> dict[int, Range]:
         given = {index: limits for index, limits in enumerate(ranges) if limits is not None}
     declared = {}
     for key, limits in given.items():
-        index = checked_index(key)
+        index = whole_number(key)
         if index is None or not 0 <= index < dimensions:
             raise InvalidInput(f"ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")
         declared[index] = _checked_range(f"ranges[{index}]", limits)

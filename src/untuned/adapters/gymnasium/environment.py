@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from untuned.adapters.gymnasium import drawing
-from untuned.collect.environments.checks import checked_action
+from untuned.collect.environments.checks import checked_action, checked_flag
 from untuned.collect.environments.environment import (
     RUNNING,
     TERMINATED,
@@ -59,7 +59,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         if isinstance(environment, CompiledEnvironment):
             held = environment.with_parameters({**options, **(parameters or {})})
-            self.environment = held if randomize else held.nominal()
+            self.environment = held if checked_flag("randomize", randomize) else held.nominal()
         else:
             self.environment = environment_of_name(environment, randomize=randomize, parameters=parameters, **options)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -119,12 +119,13 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
 
 
 def _redraw_asked(options: object) -> bool:
-    redraw = options.get("redraw", False) if isinstance(options, Mapping) else False
-    if not (options is None or isinstance(options, Mapping)) or set(options or ()) - {"redraw"}:
-        redraw = None
-    if not isinstance(redraw, bool):
-        raise InvalidInput(f"reset(options={options!r}) is not allowed: the one option is 'redraw', True or False")
-    return redraw
+    if options is None:
+        return False
+    if isinstance(options, Mapping) and set(options) <= {"redraw"}:
+        redraw = options.get("redraw", False)
+        if isinstance(redraw, bool):
+            return redraw
+    raise InvalidInput(f"reset(options={options!r}) is not allowed: the one option is 'redraw', True or False")
 
 
 def _observation_space(environment: CompiledEnvironment) -> spaces.Space[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from untuned.errors import InvalidInput, UnknownName
 
 
-def checked_index(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return a whole number of whatever type as an int, None for anything else; truth values are no numbers here."""
     try:
         return None if isinstance(value, bool | np.bool_) else operator.index(value)  # type: ignore[arg-type]
@@ -18,7 +18,7 @@ def checked_index(value: object) -> int | None:
 
 def checked_size(name: str, value: object, low: int, high: int) -> int:
     """Return ``value`` as an int within [low, high]."""
-    size = checked_index(value)
+    size = whole_number(value)
     if size is None or not low <= size <= high:
         raise InvalidInput(f"{name}={value!r} is not allowed: give a whole number from {low} to {high:,}")
     return size
@@ -41,7 +41,7 @@ def checked_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 def checked_action(environment: str, action: object, number: int, listing: str) -> int:
     """Return an action below ``number`` as an int; arrays that hold a single one pass too, as some libraries send."""
-    chosen = checked_index(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
+    chosen = whole_number(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
     if chosen is None or not 0 <= chosen < number:
         raise InvalidInput(f"action {action!r} is not allowed: {environment} takes {listing}")
     return chosen

@@ -26,7 +26,8 @@ TERMINATED = 1
 #: The time was up. The paper's agents treat this as the end all the same.
 TRUNCATED = 2
 
-_LONGEST = 10**12
+#: More episodes or steps than anybody will wait for.
+LONGEST = 10**12
 
 #: Episodes after learning, with learning off, whose mean is the final return.
 FINAL_EPISODES = 30
@@ -106,7 +107,7 @@ class Budget:
         for name, value in (("episodes", self.episodes), ("steps", self.steps)):
             if value is not None:
                 # NumPy's whole numbers are welcome, but JSON does not know them.
-                object.__setattr__(self, name, checked_size(name, value, 1, _LONGEST))
+                object.__setattr__(self, name, checked_size(name, value, 1, LONGEST))
 
     def __str__(self) -> str:
         return f"{self.episodes} episodes" if self.episodes is not None else f"{self.steps} steps"
@@ -313,9 +314,6 @@ class CompiledEnvironment(Environment):
     def draw(self, random: RandomState) -> Dynamics:
         """Return fresh dynamics for one trial; takes one random number per parameter, in order."""
         values = {each.name: float(each.distribution.quantile(uniform(random))) for each in self.parameters}
-        return self._dynamics(values)
-
-    def _dynamics(self, values: dict[str, float]) -> Dynamics:
         return Dynamics(values=values, vector=np.array([*values.values(), *self.constants]))
 
     def nominal(self) -> "CompiledEnvironment":
@@ -356,7 +354,7 @@ class CompiledEnvironment(Environment):
         labels = [
             label for label in bracket.split(",") if label and label.partition("=")[0] not in {*drawn, "randomize"}
         ]
-        nothing_drawn = all(isinstance(each.distribution, Constant) for each in parameters)
+        nothing_drawn = bool(parameters) and all(isinstance(each.distribution, Constant) for each in parameters)
         labels += [
             f"{each.name}={each.distribution.low!r}"
             for each in parameters
