@@ -16,14 +16,8 @@ from numpy.typing import NDArray
 
 import untuned
 from untuned.adapters.gymnasium.described import GymnasiumEnvironment, Running
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    Budget,
-    ContinuousStates,
-    DiscreteStates,
-)
+from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput, UnknownName
 
 GymnasiumEnv = gymnasium.Env[Any, Any]

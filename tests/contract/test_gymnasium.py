@@ -18,17 +18,11 @@ from numpy.typing import NDArray
 
 import untuned
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    ContinuousStates,
-    DiscreteStates,
-    Parameter,
-)
+from untuned.collect.environments.environment import ContinuousStates, DiscreteStates, Parameter
 from untuned.collect.environments.rollout import reset_once, step_once
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput, MissingExtra, UnknownName, UntunedError
 
 GymnasiumEnv = gymnasium.Env[Any, Any]

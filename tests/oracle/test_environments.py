@@ -18,13 +18,14 @@ from oracle.reference.gridworld import Gridworld
 from oracle.reference.mountain_car import MountainCar
 from oracle.reference.pinball import POLYGONS, Pinball
 from oracle.reference.xoshiro import Xoshiro
-from untuned.collect.environments.environment import RUNNING, CompiledEnvironment, ContinuousStates
+from untuned.collect.environments.environment import CompiledEnvironment, ContinuousStates
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.pinball import LAYOUTS
 from untuned.collect.environments.registry import environment
 from untuned.collect.environments.rollout import reset_once, step_once
 from untuned.collect.kernels.jit import INTERPRETED, Floats
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING
 
 TRIALS = 4 if INTERPRETED else 25
 STEPS = 100 if INTERPRETED else 600

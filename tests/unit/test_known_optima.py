@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from untuned.collect.environments.environment import RUNNING, TERMINATED, TRUNCATED, CompiledEnvironment
+from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment, environments
 from untuned.collect.environments.rollout import random_returns, reset_once, step_once
 from untuned.collect.kernels.jit import INTERPRETED, Floats
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 
 
 def played(chosen: CompiledEnvironment, policy: Callable[[Floats], int], seed: int) -> tuple[float, int, int]:

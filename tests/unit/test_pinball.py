@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from oracle.reference.pinball import Pinball
-from untuned.collect.environments.environment import RUNNING, TERMINATED, TRUNCATED
 from untuned.collect.environments.pinball import fewest_steps
 from untuned.collect.environments.registry import environment
 from untuned.collect.environments.rollout import random_returns, reset_once, step_once
 from untuned.collect.kernels.jit import Floats
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 
 NONE = 4
 STEPS = 4

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 import untuned
 from untuned.collect.distributions import Constant
-from untuned.collect.environments.environment import (
-    RUNNING,
-    Budget,
-    CompiledEnvironment,
-    ContinuousStates,
-    DiscreteStates,
-)
+from untuned.collect.environments.environment import Budget, CompiledEnvironment, ContinuousStates, DiscreteStates
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.rollout import reset_once, step_once
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING
 from untuned.errors import InvalidInput, UnknownName
 
 VARIANTS = (

@@ -14,15 +14,13 @@ from untuned.adapters.gymnasium.registration import NAMESPACE
 from untuned.collect.environments.checks import checked_action, checked_size, whole_number
 from untuned.collect.environments.environment import (
     LONGEST,
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
     Budget,
     CompiledEnvironment,
     ContinuousStates,
     DiscreteStates,
     Environment,
 )
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput, UnknownName
 
 Make = Callable[[], gymnasium.Env[Any, Any]]

@@ -10,18 +10,12 @@ from numpy.typing import NDArray
 
 from untuned.adapters.gymnasium import drawing
 from untuned.collect.environments.checks import checked_action, checked_flag
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    CompiledEnvironment,
-    ContinuousStates,
-    Dynamics,
-)
+from untuned.collect.environments.environment import CompiledEnvironment, ContinuousStates, Dynamics
 from untuned.collect.environments.pinball import LAYOUTS, TARGET
 from untuned.collect.environments.registry import environment as environment_of_name
 from untuned.collect.environments.rollout import reset_once, step_once
 from untuned.collect.kernels.rng import random_state
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput
 
 Observation = np.int64 | NDArray[np.float64]

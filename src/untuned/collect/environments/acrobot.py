@@ -9,9 +9,6 @@ from untuned.collect.distributions import Uniform
 from untuned.collect.environments.checks import checked_flag
 from untuned.collect.environments.environment import (
     FIXED_STARTS,
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
     Allowed,
     Budget,
     CompiledEnvironment,
@@ -20,6 +17,7 @@ from untuned.collect.environments.environment import (
 )
 from untuned.collect.kernels.jit import Floats, RandomState, kernel
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.collect.kernels.trigonometry import LITTLE, SLIGHT, little_sincos, sincos, slight_sincos, wrapped
 
 # state: angle 1, angle 2, angle 1', angle 2' (the observation), steps taken

@@ -9,17 +9,9 @@ import math
 import numpy as np
 
 from untuned.collect.distributions import Uniform
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    Allowed,
-    Budget,
-    CompiledEnvironment,
-    ContinuousStates,
-    Parameter,
-)
+from untuned.collect.environments.environment import Allowed, Budget, CompiledEnvironment, ContinuousStates, Parameter
 from untuned.collect.kernels.jit import Floats, RandomState
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.collect.kernels.trigonometry import sincos, wrapped
 
 # state: x, x', angle, angle' (the observation), steps taken

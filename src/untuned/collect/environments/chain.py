@@ -1,17 +1,11 @@
 """Chain: N states in a line, from the left end to the right one, -1 a step."""
 
 from untuned.collect.environments.checks import checked_flag, checked_size
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    Budget,
-    CompiledEnvironment,
-    DiscreteStates,
-)
+from untuned.collect.environments.environment import Budget, CompiledEnvironment, DiscreteStates
 from untuned.collect.environments.slips import slip_parameter
 from untuned.collect.kernels.jit import Floats, RandomState
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 
 # state: position (the observation, from 0), steps taken
 _POSITION, _STEPS = 0, 1

@@ -19,13 +19,6 @@ from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_
 from untuned.collect.kernels.rng import uniform
 from untuned.errors import InvalidInput, UnknownName
 
-#: What a step returns beside the reward.
-RUNNING = 0
-#: The task itself ended: the goal was reached, or the pole fell.
-TERMINATED = 1
-#: The time was up. The paper's agents treat this as the end all the same.
-TRUNCATED = 2
-
 #: More episodes or steps than anybody will wait for.
 LONGEST = 10**12
 

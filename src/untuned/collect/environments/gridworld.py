@@ -1,17 +1,11 @@
 """Gridworld: N x N cells from the top left corner to the bottom right one, -1 a step."""
 
 from untuned.collect.environments.checks import checked_choice, checked_flag, checked_size
-from untuned.collect.environments.environment import (
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
-    Budget,
-    CompiledEnvironment,
-    DiscreteStates,
-)
+from untuned.collect.environments.environment import Budget, CompiledEnvironment, DiscreteStates
 from untuned.collect.environments.slips import slip_parameter
 from untuned.collect.kernels.jit import Floats, RandomState
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 
 # state: cell (the observation, row * size + column), row, column, steps taken
 _CELL, _ROW, _COLUMN, _STEPS = 0, 1, 2, 3

@@ -4,9 +4,6 @@ from untuned.collect.distributions import Uniform
 from untuned.collect.environments.checks import checked_flag
 from untuned.collect.environments.environment import (
     FIXED_STARTS,
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
     Allowed,
     Budget,
     CompiledEnvironment,
@@ -15,6 +12,7 @@ from untuned.collect.environments.environment import (
 )
 from untuned.collect.kernels.jit import Floats, RandomState
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.collect.kernels.trigonometry import sincos
 
 # state: x, velocity (the observation), steps taken

@@ -13,9 +13,6 @@ from untuned.collect.environments.checks import checked_choice, checked_flag
 from untuned.collect.environments.environment import (
     FIXED_STARTS,
     PROBABILITY,
-    RUNNING,
-    TERMINATED,
-    TRUNCATED,
     Allowed,
     Budget,
     CompiledEnvironment,
@@ -24,6 +21,7 @@ from untuned.collect.environments.environment import (
 )
 from untuned.collect.kernels.jit import Floats, RandomState, kernel
 from untuned.collect.kernels.rng import standard_normals, uniform
+from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 
 Point = tuple[float, float]
 Polygon = tuple[Point, ...]

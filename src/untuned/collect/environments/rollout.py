@@ -1,8 +1,8 @@
 """Stepping environments: once from Python, or whole episodes of random actions inside a kernel."""
 
-from untuned.collect.environments.environment import RUNNING
 from untuned.collect.kernels.jit import Floats, RandomState, kernel, reset_at, step_at
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.kernels.status import RUNNING
 
 
 @kernel

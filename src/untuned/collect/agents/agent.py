@@ -1,0 +1,61 @@
+"""What every agent is: a record of settled hyperparameters that can start learning in a world."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from untuned.collect.kernels.jit import Floats, RandomState
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """One trial's environment, as learners run it.
+
+    Parameters
+    ----------
+    reset, step
+        Where the environment's compiled kernels stand.
+    state
+        Memory for the environment's state; the observation comes first.
+    parameters
+        The dynamics drawn for this trial.
+    random
+        The trial's random numbers, shared by environment and agent.
+    actions
+        How many actions there are.
+    episodes
+        How many episodes the trial learns.
+    real
+        The type of the agent's weights: ``np.float64``, or ``np.float32`` for speed.
+    """
+
+    reset: int
+    step: int
+    state: Floats
+    parameters: Floats
+    random: RandomState
+    actions: int
+    episodes: int
+    real: type[np.float64] | type[np.float32] = np.float64
+
+
+class Learner(Protocol):
+    """An agent at work: all it has learned so far."""
+
+    def learn(self, returns: Floats) -> int:
+        """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
+
+    def play(self, returns: Floats) -> int:
+        """Play that many episodes with learning off, fill ``returns``, and return the number of steps."""
+
+    @property
+    def diverged(self) -> bool:
+        """Whether what was learned has stopped being finite numbers."""
+
+
+class Agent(Protocol):
+    """A learning rule with every hyperparameter settled."""
+
+    def start(self, world: World) -> Learner:
+        """Return a learner that knows nothing yet."""
