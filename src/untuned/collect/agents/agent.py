@@ -1,16 +1,17 @@
 """What every agent is: a record of settled hyperparameters that can start learning in a world."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from untuned.collect.kernels.jit import Floats, RandomState
 
 
-@dataclass(frozen=True, eq=False)
-class World:
-    """One trial's environment, as learners run it.
+class Place(NamedTuple):
+    """Where an agent lives, as kernels take it.
 
     Parameters
     ----------
@@ -22,6 +23,23 @@ class World:
         The dynamics drawn for this trial.
     random
         The trial's random numbers, shared by environment and agent.
+    """
+
+    reset: int
+    step: int
+    state: Floats
+    parameters: Floats
+    random: RandomState
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """One trial's environment, as learners are started in it.
+
+    Parameters
+    ----------
+    place
+        The environment at work.
     actions
         How many actions there are.
     episodes
@@ -30,11 +48,7 @@ class World:
         The type of the agent's weights: ``np.float64``, or ``np.float32`` for speed.
     """
 
-    reset: int
-    step: int
-    state: Floats
-    parameters: Floats
-    random: RandomState
+    place: Place
     actions: int
     episodes: int
     real: type[np.float64] | type[np.float32] = np.float64
@@ -59,3 +73,36 @@ class Agent(Protocol):
 
     def start(self, world: World) -> Learner:
         """Return a learner that knows nothing yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledLearner:
+    """A learner whose work is done by two kernels.
+
+    Parameters
+    ----------
+    learning, playing
+        ``steps = learning(returns)``: kernels with everything but the returns bound.
+    weights
+        All that is learned; once any of it has stopped being a finite number it never becomes one again.
+    step_sizes
+        The step sizes in use, those that adapt included.
+    """
+
+    learning: Callable[[Floats], int]
+    playing: Callable[[Floats], int]
+    weights: NDArray[Any]
+    step_sizes: Floats
+
+    def learn(self, returns: Floats) -> int:
+        """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
+        return int(self.learning(returns))
+
+    def play(self, returns: Floats) -> int:
+        """Play that many episodes with learning off, fill ``returns``, and return the number of steps."""
+        return int(self.playing(returns))
+
+    @property
+    def diverged(self) -> bool:
+        """Whether any weight has stopped being a finite number."""
+        return not bool(np.isfinite(self.weights).all())

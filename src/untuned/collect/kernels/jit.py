@@ -129,7 +129,13 @@ def kernel(function: F | None = None, *, ordered: bool = False, inline: bool = F
 
     def compile_(target: F) -> F:
         licences = _ORDERED_LICENCES if ordered else _LICENCES
-        options = {"nogil": True, "error_model": "numpy", "fastmath": licences, "forceinline": inline}
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": licences}
+        if inline and ordered:
+            # By LLVM, which keeps the licences of every instruction; numba would give them the caller's.
+            options["forceinline"] = True
+        elif inline:
+            # By numba, before types: nothing is compiled twice, and what comes out is up to a quarter faster.
+            options["inline"] = "always"
         return cast(F, _cached(lambda: numba.njit(cache=True, **options)(target)))
 
     return compile_ if function is None else compile_(function)

@@ -1,0 +1,102 @@
+"""The loops over features: weights, their traces, and products with the features of the next state, in one pass.
+
+The change of the weights that a step decides on is put off until the next step's pass. That pass then brings the weights
+up to date, decays the trace, adds the gradient, and multiplies both with the next features: value = weights.phi' and
+overlap = trace.phi'. Once the next change is known, the changed weights' value is value + change * overlap, and no
+second pass is needed. Indices are unsigned: a signed one might count from the end, which stops vectorising.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.collect.kernels.jit import kernel
+
+Rows = NDArray[Any]
+
+#: A trace of a single state below this is forgotten: beside the traces that count, adding it would change no digit.
+FORGOTTEN = 2.0**-60
+
+
+@kernel(inline=True)
+def advance_along(
+    weights: Rows, traces: Rows, row: int, phi: Rows, old: int, new: int, change: float, decay: float, gradient: float
+) -> tuple[float, float]:
+    """Bring one row up to date, its trace growing by ``gradient`` times the old features; return value and overlap."""
+    real = weights.dtype.type
+    change_ = real(change)
+    decay_ = real(decay)
+    gradient_ = real(gradient)
+    value = real(0.0)
+    overlap = real(0.0)
+    for i in range(np.uint64(weights.shape[1])):
+        trace = traces[row, i]
+        weight = weights[row, i] + change_ * trace
+        weights[row, i] = weight
+        trace = decay_ * trace + gradient_ * phi[old, i]
+        traces[row, i] = trace
+        value += weight * phi[new, i]
+        overlap += trace * phi[new, i]
+    return value, overlap
+
+
+@kernel(inline=True)
+def advance(
+    weights: Rows, traces: Rows, row: int, phi: Rows, new: int, change: float, decay: float
+) -> tuple[float, float]:
+    """Bring one row up to date whose trace only decays; return value and overlap."""
+    real = weights.dtype.type
+    change_ = real(change)
+    decay_ = real(decay)
+    value = real(0.0)
+    overlap = real(0.0)
+    for i in range(np.uint64(weights.shape[1])):
+        trace = traces[row, i]
+        weight = weights[row, i] + change_ * trace
+        weights[row, i] = weight
+        trace = decay_ * trace
+        traces[row, i] = trace
+        value += weight * phi[new, i]
+        overlap += trace * phi[new, i]
+    return value, overlap
+
+
+@kernel
+def finish_along(
+    weights: Rows,
+    traces: Rows,
+    row: int,
+    phi: Rows,
+    old: int,
+    change: float,
+    decay: float,
+    gradient: float,
+    last: float,
+) -> None:
+    """Make the change put off and the episode's last one, ``last``; the trace itself is done with."""
+    real = weights.dtype.type
+    change_ = real(change)
+    decay_ = real(decay)
+    gradient_ = real(gradient)
+    last_ = real(last)
+    for i in range(np.uint64(weights.shape[1])):
+        trace = traces[row, i]
+        weights[row, i] = (weights[row, i] + change_ * trace) + last_ * (decay_ * trace + gradient_ * phi[old, i])
+
+
+@kernel
+def add(weights: Rows, traces: Rows, row: int, change: float) -> None:
+    """Make a change of one row now."""
+    change_ = weights.dtype.type(change)
+    for i in range(np.uint64(weights.shape[1])):
+        weights[row, i] += change_ * traces[row, i]
+
+
+@kernel(inline=True)
+def product(weights: Rows, row: int, phi: Rows, new: int) -> float:
+    """Return weights.phi for one row."""
+    value = weights.dtype.type(0.0)
+    for i in range(np.uint64(weights.shape[1])):
+        value += weights[row, i] * phi[new, i]
+    return value
