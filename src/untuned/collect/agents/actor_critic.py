@@ -15,7 +15,15 @@ from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
 from untuned.collect.kernels.status import RUNNING
-from untuned.collect.kernels.traces import FORGOTTEN, add, advance_along, finish_along, product
+from untuned.collect.kernels.traces import (
+    FORGOTTEN,
+    LIST_COSTS,
+    add,
+    advance_along,
+    decay_and_add,
+    finish_along,
+    product,
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class ActorCritic:
         """Return a learner that knows nothing yet."""
         adapted = self.critic_step_size is None
         step_sizes = np.array([self.actor_step_size, 1.0 if self.critic_step_size is None else self.critic_step_size])
-        rule = (self.discount, self.trace_decay, step_sizes, adapted, self.surprise_bonus)
+        rule: tuple[Any, ...] = (self.discount, self.trace_decay, step_sizes, adapted, self.surprise_bonus)
         # A row per action for the policy, then one for the state value.
         rows = world.actions + 1
         probabilities = np.zeros(world.actions)
@@ -59,10 +67,13 @@ class ActorCritic:
             learning = partial(learn_features, world.place, layout, *memory, *rule)
             playing = partial(play_features, world.place, layout, weights, phi, probabilities, SOFTMAX)
         else:
-            weights = np.zeros((self.features.states, rows))
-            active = np.zeros(self.features.states, dtype=np.int64)
-            learning = partial(learn_table, world.place, weights, np.zeros(weights.shape), active, probabilities, *rule)
-            playing = partial(play_table, world.place, weights, probabilities, SOFTMAX)
+            states = self.features.states
+            weights = np.zeros(states * rows)
+            policy = weights[: states * world.actions].reshape(states, world.actions)
+            values = weights[states * world.actions :]
+            traces = (np.zeros(policy.size), np.zeros(states), np.zeros(states, dtype=np.int64))
+            learning = partial(learn_table, world.place, policy, values, *traces, probabilities, *rule)
+            playing = partial(play_table, world.place, policy, probabilities, SOFTMAX)
         return CompiledLearner(learning, playing, weights, step_sizes)
 
 
@@ -168,8 +179,10 @@ def learn_features(
 @kernel
 def learn_table(
     place: Place,
-    weights: Floats,
-    traces: Floats,
+    policy: Floats,
+    values: Floats,
+    policy_traces: Floats,
+    value_traces: Floats,
     active: NDArray[np.int64],
     probabilities: Floats,
     discount: float,
@@ -181,71 +194,84 @@ def learn_table(
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
 
-    ``weights`` and ``traces`` have a row per state: a column per action, then the state value's; ``active`` lists the
-    states whose traces are not zero.
+    ``policy`` has a row per state, ``policy_traces`` is flat; ``active`` lists the states whose traces are not zero.
     """
     start = reset_at(place.reset)
     move = step_at(place.step)
     actions = probabilities.size
-    critic = actions
+    flat = policy.reshape(policy.size)
     decay = discount * trace_decay
     actor_step_size = step_sizes[0]
     critic_step_size = step_sizes[1]
-    count = 0
     steps = 0
     for episode in range(returns.size):
-        for each in range(count):
-            traces[active[each], :] = 0.0
+        policy_traces[:] = 0.0
+        value_traces[:] = 0.0
         count = 0
         start(place.state, place.parameters, place.random)
+        following = int(place.state[0])
         total = 0.0
         status = RUNNING
         while status == RUNNING:
-            at = int(place.state[0])
-            softmax(weights[at], probabilities)
+            at = following
+            softmax(policy[at], probabilities)
             action = sampled(probabilities, place.random)
             reward, status = move(place.state, place.parameters, place.random, action)
             total += reward
             steps += 1
-            surprise = surprise_bonus * np.log(probabilities[action]) if surprise_bonus != 0.0 else 0.0
-            delta = reward - weights[at, critic] - surprise
-            if traces[at, critic] == 0.0:
+            # Few traces are kept in a list; once there are many, going through all of them in order is faster.
+            listed = count * LIST_COSTS < values.size
+            if listed and value_traces[at] == 0.0:
                 active[count] = at
                 count += 1
-            for each in range(count):
-                for j in range(actions + 1):
-                    traces[active[each], j] *= decay
-            for j in range(actions):
-                traces[at, j] += (1.0 if j == action else 0.0) - probabilities[j]
-            traces[at, critic] += 1.0
-            overshoot = traces[at, critic]
+            own_trace = decay * value_traces[at] + 1.0
+            surprise = surprise_bonus * np.log(probabilities[action]) if surprise_bonus != 0.0 else 0.0
+            delta = reward - values[at] - surprise
+            overshoot = own_trace
             if status == RUNNING:
-                next_at = int(place.state[0])
-                delta += discount * weights[next_at, critic]
-                overshoot -= discount * traces[next_at, critic]
+                following = int(place.state[0])
+                delta += discount * values[following]
+                overshoot -= discount * (own_trace if following == at else decay * value_traces[following])
             if adapted and overshoot > 0.0:
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
             actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
-            kept = 0
-            for each in range(count):
-                i = active[each]
-                for j in range(actions):
-                    weights[i, j] += actor_change * traces[i, j]
-                weights[i, critic] += critic_change * traces[i, critic]
-                if traces[i, critic] > FORGOTTEN:
-                    active[kept] = i
-                    kept += 1
-                else:
-                    traces[i, :] = 0.0
-            count = kept
+            # The own state's traces are the only ones that grow; where they are is set after the others have decayed.
+            for j in range(actions):
+                gradient = (1.0 if j == action else 0.0) - probabilities[j]
+                probabilities[j] = decay * policy_traces[at * actions + j] + gradient
+                policy_traces[at * actions + j] = 0.0
+            value_traces[at] = 0.0
             if not (np.isfinite(actor_change) and np.isfinite(critic_change)):
-                # Infinity times a zero trace is no number.
-                for i in range(weights.shape[0]):
-                    if traces[i, critic] == 0.0:
-                        weights[i, :] = np.nan
+                # Infinity times a zero trace is no number, wherever the trace.
+                decay_and_add(flat, policy_traces, decay, actor_change)
+                decay_and_add(values, value_traces, decay, critic_change)
+                policy[at, :] = actor_change
+                values[at] = critic_change
+            elif listed:
+                kept = 0
+                for each in range(count):
+                    i = active[each]
+                    trace = decay * value_traces[i]
+                    values[i] += critic_change * trace
+                    remembered = trace > FORGOTTEN
+                    value_traces[i] = trace if remembered else 0.0
+                    for j in range(i * actions, (i + 1) * actions):
+                        trace = decay * policy_traces[j]
+                        flat[j] += actor_change * trace
+                        policy_traces[j] = trace if remembered else 0.0
+                    if remembered or i == at:
+                        active[kept] = i
+                        kept += 1
+                count = kept
+            else:
+                decay_and_add(flat, policy_traces, decay, actor_change)
+                decay_and_add(values, value_traces, decay, critic_change)
+            for j in range(actions):
+                policy_traces[at * actions + j] = probabilities[j]
+                policy[at, j] += actor_change * probabilities[j]
+            value_traces[at] = own_trace
+            values[at] += critic_change * own_trace
         returns[episode] = total
-    for each in range(count):
-        traces[active[each], :] = 0.0
     step_sizes[1] = critic_step_size
     return steps

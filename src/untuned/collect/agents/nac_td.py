@@ -15,7 +15,7 @@ from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
 from untuned.collect.kernels.status import RUNNING
-from untuned.collect.kernels.traces import add, advance_along, finish_along, product
+from untuned.collect.kernels.traces import add, advance_along, decay_and_add, finish_along, product
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,29 @@ class NacTd:
             weights = aligned((rows, layout.size), world.real)
             traces = aligned((actions + 1, layout.size), world.real)
             phi = aligned((2, layout.size), world.real)
-            values = (np.zeros(actions + 1), np.zeros(actions + 1), np.zeros(actions))
-            learning = partial(learn_features, world.place, layout, weights, traces, phi, *values, probabilities, *rule)
+            products = (np.zeros(actions + 1), np.zeros(actions + 1), np.zeros(actions))
+            learning = partial(
+                learn_features, world.place, layout, weights, traces, phi, *products, probabilities, *rule
+            )
             playing = partial(play_features, world.place, layout, weights[actions + 1 :], phi, probabilities, SOFTMAX)
         else:
-            weights = np.zeros((self.features.states, rows))
-            traces = np.zeros((self.features.states, actions + 1))
-            learning = partial(learn_table, world.place, weights, traces, probabilities, *rule)
-            playing = partial(play_table, world.place, weights, probabilities, SOFTMAX)
+            states = self.features.states
+            weights = np.zeros(states * rows)
+            policy = weights[: states * actions].reshape(states, actions)
+            advantage = weights[states * actions : 2 * states * actions]
+            values = weights[2 * states * actions :]
+            learning = partial(
+                learn_table,
+                world.place,
+                policy,
+                advantage,
+                values,
+                np.zeros(advantage.size),
+                np.zeros(states),
+                probabilities,
+                *rule,
+            )
+            playing = partial(play_table, world.place, policy, probabilities, SOFTMAX)
         return CompiledLearner(learning, playing, weights, step_sizes)
 
 
@@ -262,7 +277,7 @@ def _add_row(weights: NDArray[Any], row: int, other: int, factor: float) -> None
 
 @kernel(inline=True)
 def _square(weights: NDArray[Any], row: int) -> float:
-    total = weights.dtype.type(0.0)
+    total: float = weights.dtype.type(0.0)
     for i in range(np.uint64(weights.shape[1])):
         total += weights[row, i] * weights[row, i]
     return total
@@ -271,8 +286,11 @@ def _square(weights: NDArray[Any], row: int) -> float:
 @kernel
 def learn_table(
     place: Place,
-    weights: Floats,
-    traces: Floats,
+    policy: Floats,
+    advantage: Floats,
+    values: Floats,
+    advantage_traces: Floats,
+    value_traces: Floats,
     probabilities: Floats,
     discount: float,
     trace_decay: float,
@@ -283,52 +301,52 @@ def learn_table(
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
 
-    ``weights`` has a row per state: a column per action for the policy, one for the state value, then a column per
-    action for the advantage; ``traces`` a column per action and one for the state value. Every step moves the whole
-    policy, so a list of active traces would save nothing.
+    ``policy`` has a row per state; ``advantage`` and ``advantage_traces`` are flat. Every step moves the whole policy,
+    so a list of active traces would save nothing.
     """
     start = reset_at(place.reset)
     step = step_at(place.step)
     actions = probabilities.size
-    critic = actions
-    first_advantage = actions + 1
+    flat = policy.reshape(policy.size)
     decay = discount * trace_decay
     steps = 0
     for episode in range(returns.size):
-        traces[:] = 0.0
+        advantage_traces[:] = 0.0
+        value_traces[:] = 0.0
         start(place.state, place.parameters, place.random)
         total = 0.0
         status = RUNNING
         while status == RUNNING:
             at = int(place.state[0])
-            softmax(weights[at], probabilities)
+            softmax(policy[at], probabilities)
             action = sampled(probabilities, place.random)
             reward, status = step(place.state, place.parameters, place.random, action)
             total += reward
             steps += 1
-            delta = reward - weights[at, critic]
+            delta = reward - values[at]
             if status == RUNNING:
-                delta += discount * weights[int(place.state[0]), critic]
+                delta += discount * values[int(place.state[0])]
             error = delta
-            traces *= decay
-            traces[at, critic] += 1.0
-            for each in range(actions):
-                gradient = (1.0 if each == action else 0.0) - probabilities[each]
-                error -= gradient * weights[at, first_advantage + each]
-                traces[at, each] += gradient
+            own = at * actions
+            for j in range(actions):
+                probabilities[j] = (1.0 if j == action else 0.0) - probabilities[j]
+                error -= probabilities[j] * advantage[own + j]
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
             advantage_change = 0.0 if np.isnan(error) else advantage_step_size * error
+            # What this step's gradient adds, apart from what is left of earlier ones.
+            decay_and_add(values, value_traces, decay, critic_change)
+            decay_and_add(advantage, advantage_traces, decay, advantage_change)
+            value_traces[at] += 1.0
+            values[at] += critic_change
+            for j in range(actions):
+                advantage_traces[own + j] += probabilities[j]
+                advantage[own + j] += advantage_change * probabilities[j]
             length = 0.0
-            for i in range(traces.shape[0]):
-                weights[i, critic] += critic_change * traces[i, critic]
-                for each in range(actions):
-                    weight = weights[i, first_advantage + each] + advantage_change * traces[i, each]
-                    weights[i, first_advantage + each] = weight
-                    length += weight * weight
+            for i in range(np.uint64(advantage.size)):
+                length += advantage[i] * advantage[i]
             if length != 0.0:
-                move = actor_step_size / np.sqrt(length)
-                for i in range(traces.shape[0]):
-                    for each in range(actions):
-                        weights[i, each] += move * weights[i, first_advantage + each]
+                distance = actor_step_size / np.sqrt(length)
+                for i in range(np.uint64(advantage.size)):
+                    flat[i] += distance * advantage[i]
         returns[episode] = total
     return steps

@@ -15,7 +15,16 @@ from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import epsilon_greedy, greedy
 from untuned.collect.kernels.status import RUNNING
-from untuned.collect.kernels.traces import FORGOTTEN, add, advance, advance_along, finish_along, product
+from untuned.collect.kernels.traces import (
+    FORGOTTEN,
+    LIST_COSTS,
+    add,
+    advance,
+    advance_along,
+    decay_and_add,
+    finish_along,
+    product,
+)
 
 
 @dataclass(frozen=True)
@@ -71,27 +80,19 @@ class QLearning:
 def _started(agent: Sarsa | QLearning, off_policy: bool, world: World) -> CompiledLearner:
     adapted = agent.step_size is None
     step_sizes = np.array([1.0 if agent.step_size is None else agent.step_size])
-    rule = (agent.discount, agent.trace_decay, agent.epsilon, step_sizes, adapted, off_policy)
+    rule: tuple[Any, ...] = (agent.discount, agent.trace_decay, agent.epsilon, step_sizes, adapted, off_policy)
     values = np.zeros(world.actions)
     if isinstance(agent.features, Fourier):
         layout = basis(agent.features.ranges, agent.features.dorder, agent.features.iorder, world.real)
         weights = aligned((world.actions, layout.size), world.real)
         phi = aligned((2, layout.size), world.real)
-        live = np.zeros(world.actions, dtype=np.bool_)
-        memory = (weights, aligned(weights.shape, world.real), phi, values, np.zeros(world.actions), live)
+        memory = (weights, aligned(weights.shape, world.real), phi, values, np.zeros((2, world.actions)))
         learning = partial(learn_features, world.place, layout, *memory, *rule)
         playing = partial(play_features, world.place, layout, weights, phi, values, agent.epsilon)
     else:
         weights = np.zeros((agent.features.states, world.actions))
-        learning = partial(
-            learn_table,
-            world.place,
-            weights,
-            np.zeros(weights.shape),
-            np.zeros((weights.size, 2), dtype=np.int64),
-            values,
-            *rule,
-        )
+        traces = (np.zeros(weights.size), np.zeros(weights.size, dtype=np.int64))
+        learning = partial(learn_table, world.place, weights, *traces, values, *rule)
         playing = partial(play_table, world.place, weights, values, agent.epsilon)
     return CompiledLearner(learning, playing, weights, step_sizes)
 
@@ -104,8 +105,7 @@ def learn_features(
     traces: NDArray[Any],
     phi: NDArray[Any],
     values: Floats,
-    overlaps: Floats,
-    live: NDArray[np.bool_],
+    memory: Floats,
     discount: float,
     trace_decay: float,
     epsilon: float,
@@ -116,20 +116,21 @@ def learn_features(
 ) -> int:
     """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
 
-    ``weights`` and ``traces`` have a row per action, ``phi`` two rows, for the old and the new features; ``live`` says
-    which traces are not zero: with lambda = 0 that is one at most.
+    ``weights`` and ``traces`` have a row per action, ``phi`` two rows, for the old and the new features, ``memory`` two
+    rows of a number per action.
     """
     start = reset_at(place.reset)
     move = step_at(place.step)
     actions = values.size
     decay = discount * trace_decay
     step_size = step_sizes[0]
+    # Traces times the new features; and what is left of every trace, 0 once it is forgotten: with lambda = 0, at once.
+    overlaps = memory[0]
+    left = memory[1]
     steps = 0
     for episode in range(returns.size):
-        for each in range(actions):
-            if live[each]:
-                traces[each, :] = 0.0
-                live[each] = False
+        traces[:] = 0.0
+        left[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
         write_features(basis, place.state, phi, new)
@@ -157,10 +158,9 @@ def learn_features(
                 last = 0.0 if np.isnan(delta) else step_size * delta
                 for each in range(actions):
                     # An infinite change makes NaN of every weight, as infinity times a zero trace does.
-                    if live[each] or each == action or not np.isfinite(last):
+                    if left[each] > 0.0 or each == action or not np.isfinite(last):
                         gradient = 1.0 if each == action else 0.0
                         finish_along(weights, traces, each, phi, old, change, decay, gradient, last)
-                live[action] = True
                 break
             write_features(basis, place.state, phi, new)
             for each in range(actions):
@@ -168,10 +168,14 @@ def learn_features(
                     values[each], overlaps[each] = advance_along(
                         weights, traces, each, phi, old, new, change, decay, 1.0
                     )
-                    live[each] = True
-                elif live[each]:
+                    left[each] = 1.0
+                elif left[each] > 0.0:
                     values[each], overlaps[each] = advance(weights, traces, each, phi, new, change, decay)
-                    live[each] = decay != 0.0
+                    left[each] *= decay
+                    if left[each] < FORGOTTEN:
+                        traces[each, :] = 0.0
+                        left[each] = 0.0
+                        overlaps[each] = 0.0
                 else:
                     values[each] = product(weights, each, phi, new)
                     overlaps[each] = 0.0
@@ -216,77 +220,70 @@ def learn_table(
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
 
-    ``weights`` and ``traces`` have a row per state; ``active`` lists where traces are not zero, (state, action) a row.
+    ``weights`` has a row per state; ``traces`` is flat, and ``active`` lists where it is not zero.
     """
     start = reset_at(place.reset)
     move = step_at(place.step)
+    actions = values.size
+    flat = weights.reshape(weights.size)
     decay = discount * trace_decay
     step_size = step_sizes[0]
-    count = 0
     steps = 0
     for episode in range(returns.size):
-        for each in range(count):
-            traces[active[each, 0], active[each, 1]] = 0.0
+        traces[:] = 0.0
         count = 0
         start(place.state, place.parameters, place.random)
-        at = int(place.state[0])
-        for each in range(values.size):
-            values[each] = weights[at, each]
-        action = epsilon_greedy(values, epsilon, place.random)
+        at = int(place.state[0]) * actions
+        for each in range(actions):
+            values[each] = flat[at + each]
+        own = at + epsilon_greedy(values, epsilon, place.random)
         total = 0.0
         status = RUNNING
         while status == RUNNING:
-            reward, status = move(place.state, place.parameters, place.random, action)
+            reward, status = move(place.state, place.parameters, place.random, own - at)
             total += reward
             steps += 1
-            if traces[at, action] == 0.0:
-                active[count, 0] = at
-                active[count, 1] = action
+            # Few traces are kept in a list; once there are many, going through all of them in order is faster.
+            listed = count * LIST_COSTS < flat.size
+            if listed and traces[own] == 0.0:
+                active[count] = own
                 count += 1
-            # The trace of the state and action left behind is 1 after a visit, plus what is left of earlier ones.
-            own_trace = decay * traces[at, action] + 1.0
-            next_at = at
-            chosen = action
-            delta = reward - weights[at, action]
+            own_trace = decay * traces[own] + 1.0
+            delta = reward - flat[own]
             overshoot = own_trace
+            following = own
             if status == RUNNING:
-                next_at = int(place.state[0])
-                for each in range(values.size):
-                    values[each] = weights[next_at, each]
+                at = int(place.state[0]) * actions
+                for each in range(actions):
+                    values[each] = flat[at + each]
                 chosen = epsilon_greedy(values, epsilon, place.random)
+                following = at + chosen
                 delta += discount * (values[greedy(values)] if off_policy else values[chosen])
-                same = next_at == at and chosen == action
-                overshoot -= discount * (own_trace if same else decay * traces[next_at, chosen])
+                overshoot -= discount * (own_trace if following == own else decay * traces[following])
             if adapted and overshoot > 0.0:
                 step_size = min(step_size, 1.0 / overshoot)
             change = 0.0 if np.isnan(delta) else step_size * delta
-            traces[at, action] = 0.0
-            kept = 0
-            for each in range(count):
-                i = active[each, 0]
-                j = active[each, 1]
-                trace = decay * traces[i, j]
-                if i == at and j == action:
-                    trace = own_trace
-                weights[i, j] += change * trace
-                if trace > FORGOTTEN:
-                    traces[i, j] = trace
-                    active[kept, 0] = i
-                    active[kept, 1] = j
-                    kept += 1
-                else:
-                    traces[i, j] = 0.0
-            count = kept
+            traces[own] = 0.0
             if not np.isfinite(change):
-                # Infinity times a zero trace is no number.
-                for i in range(weights.shape[0]):
-                    for j in range(weights.shape[1]):
-                        if traces[i, j] == 0.0:
-                            weights[i, j] = np.nan
-            at = next_at
-            action = chosen
+                # Infinity times a zero trace is no number, wherever the trace.
+                decay_and_add(flat, traces, decay, change)
+                flat[own] = change
+            elif listed:
+                kept = 0
+                for each in range(count):
+                    i = active[each]
+                    trace = decay * traces[i]
+                    traces[i] = trace if trace > FORGOTTEN else 0.0
+                    flat[i] += change * trace
+                    if trace > FORGOTTEN or i == own:
+                        active[kept] = i
+                        kept += 1
+                count = kept
+            else:
+                decay_and_add(flat, traces, decay, change)
+            traces[own] = own_trace
+            flat[own] += change * own_trace
+            own = following
         returns[episode] = total
-    for each in range(count):
-        traces[active[each, 0], active[each, 1]] = 0.0
     step_sizes[0] = step_size
     return steps

@@ -1,7 +1,7 @@
 """The loops over features: weights, their traces, and products with the features of the next state, in one pass.
 
-The change of the weights that a step decides on is put off until the next step's pass. That pass then brings the weights
-up to date, decays the trace, adds the gradient, and multiplies both with the next features: value = weights.phi' and
+The change of the weights that a step decides on is put off until the next step's pass. That pass brings the weights up
+to date, decays the trace, adds the gradient, and multiplies both with the next features: value = weights.phi' and
 overlap = trace.phi'. Once the next change is known, the changed weights' value is value + change * overlap, and no
 second pass is needed. Indices are unsigned: a signed one might count from the end, which stops vectorising.
 """
@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.collect.kernels.jit import kernel
+from untuned.collect.kernels.jit import Floats, kernel
 
 Rows = NDArray[Any]
 
-#: A trace of a single state below this is forgotten: beside the traces that count, adding it would change no digit.
+#: A trace below this is forgotten: beside the traces that count, adding it would change no digit. Without forgetting,
+#: traces would sink to where numbers lose digits, and processors time.
 FORGOTTEN = 2.0**-60
+
+#: Going through a list of traces costs so many times more per trace than going through all in order.
+LIST_COSTS = 8
 
 
 @kernel(inline=True)
@@ -96,7 +100,17 @@ def add(weights: Rows, traces: Rows, row: int, change: float) -> None:
 @kernel(inline=True)
 def product(weights: Rows, row: int, phi: Rows, new: int) -> float:
     """Return weights.phi for one row."""
-    value = weights.dtype.type(0.0)
+    value: float = weights.dtype.type(0.0)
     for i in range(np.uint64(weights.shape[1])):
         value += weights[row, i] * phi[new, i]
     return value
+
+
+@kernel(inline=True)
+def decay_and_add(weights: Floats, traces: Floats, decay: float, change: float) -> None:
+    """Decay every trace, and add ``change`` times each to its weight; one flat array of either."""
+    for i in range(np.uint64(weights.size)):
+        trace = decay * traces[i]
+        trace = trace if np.abs(trace) > FORGOTTEN else 0.0
+        traces[i] = trace
+        weights[i] += change * trace

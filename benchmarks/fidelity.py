@@ -1,0 +1,159 @@
+"""Do these algorithms score what the paper's scored? Means per cell beside published ones, each as a z-score.
+
+    python benchmarks/fidelity.py --trials 1000 --environments chain-10-deterministic --against published.csv
+
+The file given with --against has columns environment, algorithm and mean; cells it does not have are run and printed
+without a comparison. z is the difference of the means over its standard error, sd * sqrt(1/trials + 1/10000), with the
+spread of our own trials: the published means are of 10,000 trials each. Scores have heavy lower tails, so that few
+trials, or a rare event none of them met, give a spread that is too small and a z that means little: repeat a miss with
+more trials before believing it.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from untuned.collect.definitions.definition import Definition
+
+import untuned
+from untuned.collect.environments.environment import CompiledEnvironment
+from untuned.collect.runner.trial import PRECISIONS, run_trial
+
+#: Trials behind each published mean.
+PUBLISHED_TRIALS = 10_000
+
+Cell = tuple[CompiledEnvironment, Definition]
+
+
+def published_means(path: Path) -> dict[tuple[str, str], float]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return {(row["environment"], row["algorithm"]): float(row["mean"]) for row in csv.DictReader(lines)}
+
+
+def finished_cells(
+    cells: list[Cell], trials: int, seed: int, precision: str, workers: int
+) -> Iterator[tuple[Cell, list[float]]]:
+    """Yield every cell with its scores, in order; trials of the next cells run while one waits for its last."""
+    stopping = threading.Event()
+
+    def scores(cell: Cell, first: int, last: int) -> list[float]:
+        environment, definition = cell
+        return [
+            run_trial(definition, environment, seed=seed, trial=trial, precision=precision, stop=stopping.is_set).score
+            for trial in range(first, last)
+        ]
+
+    size = max(1, min(25, trials // (4 * workers)))
+    jobs = ((cell, first, min(first + size, trials)) for cell in cells for first in range(0, trials, size))
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            # A few ahead are enough to keep everybody busy.
+            waiting: list[tuple[Cell, Future[list[float]]]] = []
+            for cell in cells:
+                done: list[float] = []
+                while len(done) < trials:
+                    for job in islice(jobs, 8 * workers - len(waiting)):
+                        waiting.append((job[0], pool.submit(scores, *job)))
+                    owner, future = waiting.pop(0)
+                    assert owner is cell
+                    done += future.result()
+                yield cell, done
+        finally:
+            stopping.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def z_score(scores: list[float], published: float) -> float:
+    spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else math.nan
+    error = spread * math.sqrt(1.0 / len(scores) + 1.0 / PUBLISHED_TRIALS)
+    difference = float(np.mean(scores)) - published
+    return difference / error if error > 0 else math.copysign(math.inf, difference)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--trials", type=int, default=1000, help="trials per cell")
+    parser.add_argument("--environments", nargs="+", metavar="NAME", help="all fifteen if left out")
+    parser.add_argument("--algorithms", nargs="+", metavar="NAME", help="the paper's eleven if left out")
+    parser.add_argument("--against", type=Path, metavar="CSV", help="published means: environment, algorithm, mean")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--precision", choices=list(PRECISIONS), default="float64")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    arguments = parser.parse_args()
+    if arguments.trials < 1 or arguments.workers < 1:
+        parser.error("--trials and --workers are 1 or more")
+
+    try:
+        published = published_means(arguments.against) if arguments.against else {}
+        environments = [untuned.environment(name) for name in split(arguments.environments)] or untuned.environments()
+        algorithms = [untuned.algorithm(name) for name in split(arguments.algorithms)] or untuned.algorithms()[:11]
+    except (untuned.UntunedError, OSError) as error:
+        parser.error(str(error))
+    except (KeyError, ValueError):
+        parser.error(f"{arguments.against} needs columns environment, algorithm and mean, with a number in the last")
+
+    cells = [(environment, definition) for environment in environments for definition in algorithms]
+    misses: list[float] = []
+    if not arguments.json:
+        print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
+    for (environment, definition), scores in finished_cells(
+        cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
+    ):
+        mean = float(np.mean(scores))
+        known = published.get((environment.name, definition.name))
+        z = None if known is None else z_score(scores, known)
+        misses += [] if z is None else [abs(z)]
+        if arguments.json:
+            line = {
+                "environment": environment.name,
+                "algorithm": definition.name,
+                "trials": len(scores),
+                "mean": mean,
+                "published": known,
+                "z": z,
+                "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else None,
+                "median": float(np.median(scores)),
+                "minimum": float(np.min(scores)),
+            }
+            print(json.dumps(line), flush=True)
+        else:
+            beside = "" if z is None else f"{known:11.1f}{z:8.2f}"
+            print(
+                f"{environment.name:28}{definition.name:13}{len(scores):7}{mean:11.2f}{np.median(scores):11.2f}{beside}",
+                flush=True,
+            )
+    if misses:
+        # A normal |z| exceeds 3 with probability 0.0027.
+        print(
+            f"{len(misses)} cells compared: {sum(z > 3 for z in misses)} beyond 3 (chance: {0.0027 * len(misses):.1f}), "
+            f"{sum(z > 4.5 for z in misses)} beyond 4.5; root mean square z {np.sqrt(np.mean(np.square(misses))):.2f}",
+            file=sys.stderr,
+        )
+
+
+def split(names: list[str] | None) -> list[str]:
+    """Return names given apart or with commas between them; commas inside brackets belong to a name."""
+    text = ",".join(names or [])
+    parts = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Running trials: from a trial's key to its result."""

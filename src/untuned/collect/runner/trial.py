@@ -1,0 +1,229 @@
+"""One trial: draw the dynamics, draw the hyperparameters, learn, then play with learning off.
+
+All randomness of a trial comes from one stream that is filled from the trial's key, so the same key gives the same
+trial to the bit on the same machine with the same build, whatever else runs beside it.
+"""
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.agents.agent import Place, World
+from untuned.collect.definitions.definition import Definition
+from untuned.collect.definitions.draw import Draw, Drawn
+from untuned.collect.definitions.registry import algorithm
+from untuned.collect.environments.checks import checked_choice, checked_size
+from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment
+from untuned.collect.environments.registry import environment as environment_named
+from untuned.collect.kernels.jit import Floats, fingerprint
+from untuned.collect.kernels.rng import random_state, uniform
+from untuned.errors import InvalidInput
+
+#: Seeds and trial numbers go up to here; plenty, and every database can hold it.
+LARGEST = 2**63 - 1
+
+#: The types that weights may have, by name.
+PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.float64, "float32": np.float32}
+
+#: Learning is handed over in pieces that take about this many seconds, between which a trial can be stopped.
+_PIECE = 0.2
+
+
+@dataclass(frozen=True)
+class TrialKey:
+    """What decides a trial: the same key, the same trial.
+
+    Parameters
+    ----------
+    seed
+        The study's.
+    algorithm, environment
+        Their whole names, options included.
+    trial
+        Its number, from 0.
+    precision
+        The type of the agent's weights; "float64" unless speed matters more.
+    """
+
+    seed: int
+    algorithm: str
+    environment: str
+    trial: int
+    precision: str = "float64"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", checked_size("seed", self.seed, 0, LARGEST))
+        object.__setattr__(self, "trial", checked_size("trial", self.trial, 0, LARGEST))
+        checked_choice("precision", self.precision, PRECISIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class TrialResult:
+    """What came out of one trial.
+
+    Parameters
+    ----------
+    key
+        Which trial.
+    score
+        The mean return over all learning episodes: the paper's average return.
+    final_return
+        The mean return of the episodes after learning, with learning off.
+    returns, final_returns
+        The returns they are the means of.
+    draws
+        Every hyperparameter drawn, in order.
+    dynamics
+        The environment's parameters drawn for this trial, by name.
+    steps
+        Steps taken while learning.
+    diverged
+        Whether the agent's weights stopped being finite numbers. The score counts all the same.
+    seconds
+        How long it took; the only figure here that does not repeat.
+    definition
+        The version of the algorithm's definition.
+    kernels
+        The fingerprint of the compiled code.
+    """
+
+    key: TrialKey
+    score: float
+    final_return: float
+    returns: Floats
+    final_returns: Floats
+    draws: tuple[Drawn, ...]
+    dynamics: dict[str, float]
+    steps: int
+    diverged: bool
+    seconds: float
+    definition: str
+    kernels: str
+
+    @property
+    def log_density(self) -> float:
+        """The natural logarithm of the density of all hyperparameters drawn."""
+        return math.fsum(each.log_density for each in self.draws)
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of the above as plain JSON types, but for ``seconds``: the same trial gives the same text."""
+        return {
+            **dataclasses.asdict(self.key),
+            "score": self.score,
+            "final_return": self.final_return,
+            "diverged": self.diverged,
+            "steps": self.steps,
+            "draws": {each.name: each.value for each in self.draws},
+            "log_densities": {each.name: each.log_density for each in self.draws},
+            "parameters": dict(self.dynamics),
+            "returns": self.returns.tolist(),
+            "final_returns": self.final_returns.tolist(),
+            "definition": self.definition,
+            "kernels": self.kernels,
+        }
+
+
+class Stopped(Exception):
+    """A trial was stopped before its end; it has no result."""
+
+
+def run_trial(
+    definition: Definition | str,
+    environment: CompiledEnvironment | str,
+    *,
+    seed: int = 0,
+    trial: int = 0,
+    precision: str = "float64",
+    stop: Callable[[], bool] | None = None,
+) -> TrialResult:
+    """Return the result of one trial.
+
+    Parameters
+    ----------
+    definition
+        A complete definition, or the name of one (`untuned list algorithms`).
+    environment
+        An environment, or the name of one (`untuned list environments`).
+    seed, trial
+        The study's seed and the trial's number; together with the two names they decide all that is random.
+    precision
+        The type of the agent's weights. "float32" is faster on large features, and another, equally good, trial.
+    stop
+        Asked a few times a second; when it says True, the trial ends with `Stopped`.
+
+    Raises
+    ------
+    UnknownName
+        For a name that does not exist.
+    InvalidInput
+        For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
+
+    Examples
+    --------
+    >>> result = run_trial("sarsa-parl2", "chain-10-deterministic", seed=7, trial=3)
+    >>> len(result.returns), result.diverged
+    (100, False)
+    """
+    chosen = algorithm(definition) if isinstance(definition, str) else definition
+    place = environment_named(environment) if isinstance(environment, str) else environment
+    key = TrialKey(seed, chosen.name, place.name, trial, precision)
+    if place.budget.episodes is None:
+        raise InvalidInput(
+            f"{place.name} has a budget of {place.budget}: compiled agents learn for a number of episodes; "
+            "give it Budget(episodes=...)"
+        )
+    begin = time.perf_counter()
+    random = random_state(key.seed, key.algorithm, key.environment, key.trial)
+    dynamics = place.draw(random)
+    draw = Draw(lambda: uniform(random), number=key.trial)
+    agent = chosen.build(place, draw)
+    learner = agent.start(
+        World(
+            Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
+            actions=len(place.actions),
+            episodes=place.budget.episodes,
+            real=PRECISIONS[precision],
+        )
+    )
+    returns = np.zeros(place.budget.episodes)
+    final_returns = np.zeros(FINAL_EPISODES)
+    steps = _in_pieces(learner.learn, returns, stop)
+    _in_pieces(learner.play, final_returns, stop)
+    return TrialResult(
+        key=key,
+        score=float(returns.mean()),
+        final_return=float(final_returns.mean()),
+        returns=returns,
+        final_returns=final_returns,
+        draws=draw.record,
+        dynamics=dict(dynamics.values),
+        steps=steps,
+        diverged=learner.diverged,
+        seconds=time.perf_counter() - begin,
+        definition=str(chosen.version),
+        kernels=fingerprint(),
+    )
+
+
+def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
+    """Do the work a few episodes at a time, as many as fit into a piece, and return the number of steps."""
+    if stop is None:
+        return work(returns)
+    done = 0
+    size = 1
+    steps = 0
+    while done < returns.size:
+        if stop():
+            raise Stopped
+        begin = time.perf_counter()
+        steps += work(returns[done : done + size])
+        done += size
+        spent = time.perf_counter() - begin
+        # Longer pieces, but no more than four times as long: episodes tend to change their length.
+        size = max(1, min(4 * size, int(size * _PIECE / max(spent, 1e-6))))
+    return steps
