@@ -3,6 +3,8 @@
 Everything public is here, and is loaded when it is first used:
 
 - `environment`, `environments`: the paper's fifteen environments, as compiled kernels;
+- `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
+- `Definition`, `Draw`: to write one's own;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -16,22 +18,33 @@ from untuned.errors import InvalidInput, MissingExtra, UnknownName, UntunedError
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
+    from untuned.collect.definitions.definition import Definition
+    from untuned.collect.definitions.draw import Draw
+    from untuned.collect.definitions.registry import algorithm, algorithms
     from untuned.collect.environments.registry import environment, environments
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Definition",
+    "Draw",
     "InvalidInput",
     "MissingExtra",
     "UnknownName",
     "UntunedError",
     "__version__",
+    "algorithm",
+    "algorithms",
     "environment",
     "environments",
     "from_gymnasium",
 ]
 
 _HOMES = {
+    "Definition": "untuned.collect.definitions.definition",
+    "Draw": "untuned.collect.definitions.draw",
+    "algorithm": "untuned.collect.definitions.registry",
+    "algorithms": "untuned.collect.definitions.registry",
     "environment": "untuned.collect.environments.registry",
     "environments": "untuned.collect.environments.registry",
     "from_gymnasium": "untuned.adapters.gymnasium.described",

@@ -170,11 +170,106 @@ def test_json_of_everything_is_one_object() -> None:
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
 
+# Algorithms.
+
+ALGORITHMS = (
+    *("sarsa", "sarsa-s", "sarsa-parl2", "q", "q-s", "q-parl2", "ac", "ac-s", "ac-parl2", "nac-td", "ppo"),
+    "tuned-within[sarsa-s,4]",
+)
+
+
+def test_list_shows_every_algorithm_on_a_line_of_its_own() -> None:
+    lines = [line.split() for line in succeeded("list", "algorithms").splitlines()]
+    assert [line[0] for line in lines if line and line[0] in ALGORITHMS] == list(ALGORITHMS)
+    (line,) = [line for line in lines if line[:1] == ["sarsa-s"]]
+    assert line[1:4] == ["Sarsa(λ)-s", "Sarsa(lambda)", "with"]
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "0", "none of your business"])
+def test_no_terminal_is_too_narrow_for_the_names_of_algorithms(columns: str) -> None:
+    printed = succeeded("list", "algorithms", COLUMNS=columns)
+    missing = [name for name in ALGORITHMS if not re.search(rf"(?m)^{re.escape(name)}(\s|$)", printed)]
+    assert missing == []
+
+
+def test_json_has_every_fact_about_algorithms() -> None:
+    facts = json.loads(succeeded("list", "algorithms", "--json"), parse_constant=_refuse)
+    assert [each["name"] for each in facts] == list(ALGORITHMS)
+    probes = {
+        "discrete": untuned.environment("gridworld-5-deterministic"),
+        "continuous": untuned.environment("cart-pole"),
+    }
+    for each in facts:
+        definition = untuned.algorithm(each["name"])
+        expected: dict[str, Any] = {
+            "name": definition.name,
+            "paper_name": None if "tuned" in definition.name else definition.title,
+            "version": definition.version,
+            "summary": definition.summary,
+            "same_as": {kind: definition.same_as(probe) for kind, probe in probes.items()},
+            "differs": list(definition.differs),
+            "hyperparameters": {
+                kind: [row.facts() for row in definition.describe(probe)] for kind, probe in probes.items()
+            },
+        }
+        assert each == expected
+    same = {each["name"]: each["same_as"] for each in facts}
+    assert same["sarsa-s"] == {"discrete": "sarsa", "continuous": None}
+    assert same["ppo"] == {"discrete": None, "continuous": None}
+
+
+DESCRIBED = """\
+sarsa-s (Sarsa(λ)-s in the paper)
+Sarsa(lambda) with the step size divided by the number of features
+the same as sarsa on discrete states
+
+hyperparameter  discrete states               continuous states
+dorder          -                             U{0..9}
+iorder          -                             U{1..9}
+gamma           1 - ln-uniform(0.0001, 0.05)  1 - ln-uniform(0.0001, 0.05)
+lambda          U(0, 1)                       U(0, 1)
+epsilon         U(0, 0.1)                     U(0, 0.1)
+step_size       ln-uniform(0.001, 0.1)        ln-uniform(0.001, 1) / n_features
+
+Differs: The paper's table prints epsilon ~ U(0, 1)"""
+
+
+def test_an_algorithm_is_described_in_full() -> None:
+    printed = succeeded("list", "algorithms", "--describe", "sarsa-s")
+    assert "\n".join(line.rstrip() for line in printed.splitlines()).startswith(DESCRIBED)
+    for note in untuned.algorithm("sarsa-s").differs:
+        assert said_once(f"Differs: {note}", printed)
+    # There is nothing else that can be described.
+    assert succeeded("list", "--describe", "sarsa-s") == printed
+
+
+def test_a_narrow_terminal_has_the_whole_description() -> None:
+    printed = succeeded("list", "algorithms", "--describe", "tuned-within(ac-parl2, 2)", COLUMNS="40")
+    plain = " ".join(printed.split())
+    assert plain.startswith("tuned-within[ac-parl2,2] the best of 2 draws of ac-parl2")
+    scaled = "ln-uniform(0.001, 1) / (n_features * n_actions)"
+    for turn in (1, 2):
+        assert f"{turn}.dorder continuous: U{{0..9}} {turn}.iorder" in plain
+        assert f"{turn}.critic_step_size discrete: adapted, starts at 1 continuous: adapted, starts at 1" in plain
+        assert f"{turn}.actor_step_size discrete: ln-uniform(0.001, 0.1) continuous: {scaled}" in plain
+
+
+def test_a_description_as_json_is_that_of_the_list() -> None:
+    everything = json.loads(succeeded("list", "algorithms", "--json"))
+    for place in (1, 11):
+        described = json.loads(succeeded("list", "algorithms", "--describe", ALGORITHMS[place], "--json"))
+        assert described == everything[place]
+    other = json.loads(succeeded("list", "algorithms", "--json", "--describe", "tuned-within[q,2]"))
+    assert other["name"] == "tuned-within[q,2]"
+
+
 # Terminals and pipes.
+
+DESCRIBE = ["list", "algorithms", "--describe", "ac-s"]
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["--help"], ["list", "environments", "--json"], ["lst"], ["list", "nothing"]]
+    "arguments", [["list"], ["--help"], ["list", "environments", "--json"], ["lst"], ["list", "nothing"], DESCRIBE]
 )
 def test_a_pipe_gets_no_colour(arguments: list[str]) -> None:
     finished = run(*arguments, TERM="xterm-256color", COLORTERM="truecolor")
@@ -184,8 +279,8 @@ def test_a_pipe_gets_no_colour(arguments: list[str]) -> None:
 
 
 # Messages are left to the terminal to wrap, so that they can be copied and searched for.
-@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["list", "--help"]])
-@pytest.mark.parametrize("columns", ["40", "80"])
+@pytest.mark.parametrize("arguments", [["list"], ["--help"], ["list", "--help"], DESCRIBE])
+@pytest.mark.parametrize("columns", ["40", "60", "80"])
 def test_lines_are_no_longer_than_the_terminal(arguments: list[str], columns: str) -> None:
     finished = run(*arguments, COLUMNS=columns)
     lines = (finished.stdout + finished.stderr).splitlines()
@@ -201,7 +296,8 @@ def test_no_terminal_is_too_narrow_for_the_names(columns: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "columns"), [(["list"], "40"), (["list"], "80"), (["--help"], "80"), (["lst"], "80")]
+    ("arguments", "columns"),
+    [(["list"], "40"), (["list"], "80"), (["--help"], "80"), (["lst"], "80"), (DESCRIBE, "40"), (DESCRIBE, "80")],
 )
 def test_a_terminal_that_knows_only_ascii_is_enough(arguments: list[str], columns: str) -> None:
     finished = run(*arguments, COLUMNS=columns, PYTHONIOENCODING="ascii")
@@ -271,6 +367,15 @@ def test_a_full_disk_is_said_and_is_no_success(arguments: list[str]) -> None:
         (["list", "--jsn"], ("--jsn", "--json")),
         (["list", "environments", "algorithms"], ("algorithms",)),
         (["list", "environments", "--json=yes"], ("--json",)),
+        (["list", "algorithms", "--describe"], ("--describe", "requires an argument")),
+        (["list", "algorithms", "--describe", "srsa"], ("no algorithm is called 'srsa'", "did you mean 'sarsa'")),
+        (["list", "algorithms", "--describe", "srsa", "--json"], ("no algorithm is called 'srsa'",)),
+        (["list", "algorithms", "--describe", "tuned-within[q,0]"], ("k=0 is not allowed",)),
+        (
+            ["list", "environments", "--describe", "cart-pole"],
+            ("--describe cart-pole is for algorithms", "not for environments", "untuned list environments --json"),
+        ),
+        (["list", "intervals", "--describe", "sarsa"], ("--describe sarsa is for algorithms", "not for intervals")),
     ],
 )
 def test_a_mistake_on_the_command_line_says_what_is_allowed(arguments: list[str], parts: tuple[str, ...]) -> None:

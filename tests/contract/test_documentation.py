@@ -10,6 +10,7 @@ import pytest
 
 import needs
 import untuned
+from untuned.collect.definitions.paper import ELEVEN
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -33,11 +34,41 @@ def test_the_table_of_environments_is_current() -> None:
     assert [line for line in text.splitlines() if line.startswith("| `")] == rows
 
 
-def test_every_place_that_differs_from_the_paper_is_explained() -> None:
-    text = " ".join((ROOT / "docs" / "environments.md").read_text().split())
-    for each in untuned.environments():
-        for note in each.differs:
-            assert note in text
+def test_the_tables_of_algorithms_are_current() -> None:
+    text = (ROOT / "docs" / "algorithms.md").read_text()
+    discrete, continuous = untuned.environment("gridworld-5-deterministic"), untuned.environment("cart-pole")
+    definitions = [
+        f"| `{each.name}` | {each.title} | {each.summary} | {each.same_as(discrete) or ''} |"
+        for each in untuned.algorithms()
+    ]
+    assert not any(each.same_as(continuous) for each in untuned.algorithms())
+    # Whoever draws the same under the same name shares a row.
+    sharing: dict[tuple[str, str, str], list[str]] = {}
+    for each in ELEVEN:
+        on_discrete, on_continuous = (
+            {row.name: str(row) for row in each.describe(probe)} for probe in (discrete, continuous)
+        )
+        assert set(on_discrete) <= set(on_continuous)
+        for name, distribution in on_continuous.items():
+            sharing.setdefault((name, on_discrete.get(name, "-"), distribution), []).append(each.name)
+    hyperparameters = {
+        f"| `{name}` | {'all eleven' if len(who) == len(ELEVEN) else ', '.join(who)} | {left} | {right} |"
+        for (name, left, right), who in sharing.items()
+    }
+    found = [line for line in text.splitlines() if line.startswith("| `")]
+    assert found[: len(definitions)] == definitions
+    assert len(found) == len(set(found)) == len(definitions) + len(hyperparameters)
+    assert set(found[len(definitions) :]) == hyperparameters
+
+
+@pytest.mark.parametrize("page", ["environments", "algorithms"])
+def test_every_place_that_differs_from_the_paper_is_explained(page: str) -> None:
+    text = " ".join((ROOT / "docs" / f"{page}.md").read_text().split())
+    described = untuned.environments() if page == "environments" else untuned.algorithms()
+    notes = {note for each in described for note in each.differs}
+    assert notes
+    for note in notes:
+        assert f"**Differs:** {note}" in text
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -61,10 +92,12 @@ def test_doctests_of_the_public_functions_hold() -> None:
     import doctest
 
     from untuned.adapters.gymnasium import described
-    from untuned.collect.environments import registry
+    from untuned.collect.definitions import definition, draw, tuned_within
+    from untuned.collect.definitions import registry as algorithms
+    from untuned.collect.environments import registry as environments
 
-    for module in (registry, described):
-        found = doctest.testmod(module)
+    for module in (environments, described, algorithms, definition, draw, tuned_within):
+        found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 0
         assert found.failed == 0
 

@@ -76,8 +76,9 @@ except SystemExit:
     assert loaded.isdisjoint(HEAVY)
 
 
-def test_environments_need_no_gymnasium() -> None:
-    loaded = loaded_by("import untuned\nuntuned.environment('cart-pole')")
+@pytest.mark.parametrize("use", ["untuned.environment('cart-pole')", "untuned.algorithm('sarsa')"])
+def test_environments_and_algorithms_need_no_gymnasium(use: str) -> None:
+    loaded = loaded_by(f"import untuned\n{use}")
     assert "numba" in loaded
     # scipy is loaded by numba itself where it is installed.
     assert loaded.isdisjoint(("gymnasium", "PIL", "typer", "rich", "matplotlib", "pandas"))
@@ -188,6 +189,11 @@ def test_public_functions_are_those_of_their_modules() -> None:
     assert untuned.environment is registry.environment
     assert untuned.environments is registry.environments
     assert untuned.from_gymnasium is described.from_gymnasium
+    definitions = importlib.import_module("untuned.collect.definitions.registry")
+    assert untuned.algorithm is definitions.algorithm
+    assert untuned.algorithms is definitions.algorithms
+    assert untuned.Definition is importlib.import_module("untuned.collect.definitions.definition").Definition
+    assert untuned.Draw is importlib.import_module("untuned.collect.definitions.draw").Draw
 
 
 @pytest.mark.parametrize("name", ["nothing", "Environment", "__wrapped__", "enviroment"])

@@ -1,4 +1,4 @@
-"""``untuned list``: what there is, a line each, or every fact as JSON."""
+"""``untuned list``: what there is, a line each, or every fact as JSON; and one algorithm described in full."""
 
 import json
 import shutil
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.errors import UnknownName
+from untuned.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from untuned.collect.definitions.definition import Definition
     from untuned.collect.environments.environment import CompiledEnvironment
 
 
@@ -21,17 +25,29 @@ class What(StrEnum):
     INTERVALS = "intervals"
 
 
+#: Algorithms are described on one environment of each kind of states: what they draw depends on nothing else, but
+#: for the number of features and actions, which their distributions name, and more than four dimensions.
+PROBES = {"discrete": "gridworld-5-deterministic", "continuous": "cart-pole"}
+
+
 def list_(
     what: Annotated[
         str | None, typer.Argument(help="algorithms, environments or intervals; everything if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
+    describe: Annotated[
+        str | None,
+        typer.Option("--describe", metavar="NAME", help="Show where an algorithm's hyperparameters come from."),
+    ] = None,
 ) -> None:
     """List algorithms, environments and interval methods."""
     if what is not None and what not in list(What):
         raise UnknownName("list", what, What)
+    if describe is not None:
+        _describe(what, describe, as_json)
+        return
     wanted = [each for each in What if what in (None, each)]
-    facts = {each.value: _facts(each) for each in wanted}
+    facts = {each.value: _facts(each, complete=as_json) for each in wanted}
     if as_json:
         typer.echo(json.dumps(facts if what is None else facts[what], indent=2))
         return
@@ -39,12 +55,53 @@ def list_(
         _print_section(each, facts[each.value])
 
 
-def _facts(what: What) -> list[dict[str, Any]]:
-    if what is not What.ENVIRONMENTS:
-        return []
-    from untuned.collect.environments.registry import environments
+def _describe(what: str | None, name: str, as_json: bool) -> None:
+    from untuned.collect.definitions.registry import algorithm
 
-    return [_environment_facts(each) for each in environments()]
+    if what not in (None, What.ALGORITHMS):
+        raise InvalidInput(
+            f"--describe {name} is for algorithms (untuned list algorithms --describe sarsa-s), not for {what}: "
+            f"every fact about those is in untuned list {what} --json"
+        )
+    facts = _algorithm_facts(algorithm(name), complete=True)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+    else:
+        _print_description(facts)
+
+
+def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
+    if what is What.ALGORITHMS:
+        from untuned.collect.definitions.registry import algorithms
+
+        return [_algorithm_facts(each, complete) for each in algorithms()]
+    if what is What.ENVIRONMENTS:
+        from untuned.collect.environments.registry import environments
+
+        return [_environment_facts(each) for each in environments()]
+    return []
+
+
+def _algorithm_facts(definition: "Definition", complete: bool) -> dict[str, Any]:
+    """Return what is known of an algorithm; what takes hundreds of draws to know, only for the ``complete`` facts."""
+    from untuned.collect.definitions.paper import ELEVEN
+
+    facts: dict[str, Any] = {
+        "name": definition.name,
+        "paper_name": definition.title if definition in ELEVEN else None,
+        "version": definition.version,
+        "summary": definition.summary,
+    }
+    if complete:
+        from untuned.collect.environments.registry import environment
+
+        probes = {kind: environment(name) for kind, name in PROBES.items()}
+        facts["same_as"] = {kind: definition.same_as(probe) for kind, probe in probes.items()}
+        facts["differs"] = list(definition.differs)
+        facts["hyperparameters"] = {
+            kind: [row.facts() for row in definition.describe(probe)] for kind, probe in probes.items()
+        }
+    return facts
 
 
 def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
@@ -56,7 +113,6 @@ def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
 
 
 def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table
 
@@ -65,37 +121,102 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.ENVIRONMENTS: "Environments",
         What.INTERVALS: "Interval methods",
     }
-    # In a pipe nobody sees the width, and a line each is what the next program wants.
-    width = shutil.get_terminal_size((_WIDE, 24)).columns
-    console = Console(width=width)
+    console = _console()
     if not facts:
         console.print(f"[bold]{titles[what]}[/bold]: none in this version\n", highlight=False)
         return
-    if width < _NARROW:
+    if console.width < _NARROW:
         # Names stay whole, to be copied.
         console.print(f"[bold]{titles[what]}[/bold]")
         for each in facts:
-            console.print(each["name"], highlight=False, soft_wrap=True)
-            console.print(Padding(each["summary"], (0, 0, 0, 2)), highlight=False)
+            console.print(_text(console, each["name"]), soft_wrap=True)
+            console.print(Padding(_text(console, each["summary"]), (0, 0, 0, 2)))
         return
     table = Table(title=titles[what], title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("name", no_wrap=True)
-    if width >= _WIDE:
-        for heading in ("states", "actions", "episodes", "steps at most", "return within"):
-            table.add_column(heading, justify="right", no_wrap=True)
+    headings = _HEADINGS[what] if console.width >= _WIDE[what] else ()
+    for heading in headings:
+        table.add_column(heading, justify=_JUSTIFIED[what], no_wrap=True)
     table.add_column("what it is", ratio=1)
     for each in facts:
-        table.add_row(each["name"], *(_details(each) if width >= _WIDE else ()), each["summary"])
+        details = _details(what, each) if headings else ()
+        table.add_row(*(_text(console, cell) for cell in (each["name"], *details, each["summary"])))
     console.print(table)
     console.print()
 
 
-#: Columns that the whole table needs, and that names and a line need.
-_WIDE = 150
+def _print_description(facts: dict[str, Any]) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from untuned.collect.definitions.definition import Hyperparameter
+
+    console = _console()
+    paper_name = facts["paper_name"]
+    title = facts["name"] if paper_name is None else f"{facts['name']} ({paper_name} in the paper)"
+    console.print(_text(console, title, style="bold"), soft_wrap=True)
+    console.print(_text(console, facts["summary"]))
+    for kind, other in facts["same_as"].items():
+        if other is not None:
+            console.print(_text(console, f"the same as {other} on {kind} states"))
+    console.print()
+    rows = {
+        kind: {row["name"]: str(Hyperparameter(**row)) for row in described}
+        for kind, described in facts["hyperparameters"].items()
+    }
+    # What only some kinds have comes first in all of the paper's; otherwise the order of the kinds is kept.
+    names = dict.fromkeys(name for kind in reversed(rows) for name in rows[kind])
+    if console.width < _NARROW:
+        for name in names:
+            console.print(_text(console, name), soft_wrap=True)
+            for kind, texts in rows.items():
+                if name in texts:
+                    console.print(Padding(_text(console, f"{kind}: {texts[name]}"), (0, 0, 0, 2)))
+    else:
+        table = Table(box=None, pad_edge=False)
+        table.add_column("hyperparameter", no_wrap=True)
+        for kind in rows:
+            table.add_column(f"{kind} states")
+        for name in names:
+            table.add_row(*(_text(console, cell) for cell in (name, *(rows[kind].get(name, "-") for kind in rows))))
+        console.print(table)
+    console.print()
+    for note in facts["differs"]:
+        console.print(_text(console, f"Differs: {note}"))
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    # In a pipe nobody sees the width, and a line each is what the next program wants.
+    return Console(width=shutil.get_terminal_size((max(_WIDE.values()), 24)).columns, highlight=False)
+
+
+def _text(console: "Console", words: str, style: str = "") -> "Text":
+    """Return words as they are, brackets and all, in what letters the terminal has."""
+    from rich.text import Text
+
+    try:
+        words.encode(console.encoding)
+    except UnicodeEncodeError:
+        words = words.replace("λ", "lambda").encode(console.encoding, "replace").decode(console.encoding)
+    return Text(words, style=style)
+
+
+#: Columns that names and a line need; and that the whole table of each kind needs.
 _NARROW = 60
+_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150}
+
+_HEADINGS = {
+    What.ALGORITHMS: ("in the paper",),
+    What.ENVIRONMENTS: ("states", "actions", "episodes", "steps at most", "return within"),
+}
+_JUSTIFIED: dict[What, Any] = {What.ALGORITHMS: "left", What.ENVIRONMENTS: "right"}
 
 
-def _details(facts: dict[str, Any]) -> tuple[str, ...]:
+def _details(what: What, facts: dict[str, Any]) -> tuple[str, ...]:
+    if what is What.ALGORITHMS:
+        return (facts["paper_name"] or "",)
     low, high = facts["score_range"]
     states = facts["states"]
     return (

@@ -1,11 +1,36 @@
-"""Distributions that parameters are drawn from: each a quantile function, a density and a name people can read."""
+"""Distributions that parameters are drawn from: each a quantile function, a density and a name people can read.
+
+The log density is the natural logarithm of a density for those that give any number of a range (`Uniform`,
+`LogUniform`, and what is made of them), and of a probability for all others.
+"""
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from untuned.errors import InvalidInput
+
+#: What can be drawn: all of it can be written down as JSON.
+Value = None | bool | int | float | str
+
+V_co = TypeVar("V_co", covariant=True)
+
+#: Whole numbers are smaller than this in size, so that one random number of 53 bits can reach each of a range.
+WHOLE_NUMBERS_BELOW = 2**52
 
 
-class Distribution(Protocol):
+class Distribution(Protocol[V_co]):
+    """Where one value comes from."""
+
+    def quantile(self, probability: float) -> V_co:
+        """Return the value below which a fraction ``probability`` in [0, 1) of the draws fall."""
+
+    def log_density(self, value: Any) -> float:
+        """Return the natural logarithm of the density at ``value`` (of the probability, where there are steps)."""
+
+
+class NumberDistribution(Distribution[float], Protocol):
     """Where one number comes from."""
 
     @property
@@ -16,12 +41,6 @@ class Distribution(Protocol):
     def high(self) -> float:
         """The largest value that can come out."""
 
-    def quantile(self, probability: float) -> float:
-        """Return the value below which a fraction ``probability`` in [0, 1) of the draws fall."""
-
-    def log_density(self, value: float) -> float:
-        """Return the natural logarithm of the density at ``value`` (of the probability, for a constant)."""
-
 
 @dataclass(frozen=True)
 class Uniform:
@@ -29,6 +48,9 @@ class Uniform:
 
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        _check_range(self.low, self.high)
 
     def quantile(self, probability: float) -> float:
         """Return the value below which a fraction ``probability`` of the draws fall."""
@@ -49,6 +71,10 @@ class LogUniform:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        _check_range(self.low, self.high)
+        _check_positive("low", self.low, "a logarithm")
+
     def quantile(self, probability: float) -> float:
         """Return the value below which a fraction ``probability`` of the draws fall."""
         lowest = math.log(self.low)
@@ -60,38 +86,303 @@ class LogUniform:
         """Return the natural logarithm of the density at ``value``."""
         if not self.low <= value <= self.high:
             return -math.inf
-        return -math.log(value) - math.log(math.log(self.high / self.low))
+        return -math.log(value) - math.log(math.log(self.high) - math.log(self.low))
 
     def __str__(self) -> str:
         return f"ln-uniform({self.low:g}, {self.high:g})"
 
 
 @dataclass(frozen=True)
-class OneMinus:
-    """One minus a draw from another distribution; how the paper draws what should be close to one."""
+class Minus:
+    """A number minus a draw; how the paper draws what should be close to one.
 
-    complement: LogUniform | Uniform
+    Parameters
+    ----------
+    number
+        What is subtracted from.
+    distribution
+        Where the difference comes from.
+    """
+
+    number: float
+    distribution: LogUniform | Uniform
+
+    def __post_init__(self) -> None:
+        _check_number("number", self.number)
 
     @property
     def low(self) -> float:
         """The smallest value that can come out."""
-        return 1.0 - self.complement.high
+        return self.number - self.distribution.high
 
     @property
     def high(self) -> float:
         """The largest value that can come out."""
-        return 1.0 - self.complement.low
+        return self.number - self.distribution.low
 
     def quantile(self, probability: float) -> float:
-        """Return one minus the complement's value at the *same* probability (a decreasing map)."""
-        return 1.0 - self.complement.quantile(probability)
+        """Return the number minus the difference's value at the *same* probability (a decreasing map)."""
+        return self.number - self.distribution.quantile(probability)
 
     def log_density(self, value: float) -> float:
         """Return the natural logarithm of the density at ``value``."""
-        return self.complement.log_density(1.0 - value)
+        if not self.low <= value <= self.high:
+            return -math.inf
+        # 1 - (1 - 0.0001) is a little less than 0.0001, and yet within.
+        return self.distribution.log_density(_clipped(self.number - value, self.distribution))
 
     def __str__(self) -> str:
-        return f"1 - {self.complement}"
+        return f"{self.number:g} - {self.distribution}"
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A draw divided by a number that is known before it.
+
+    Parameters
+    ----------
+    distribution
+        Where the draw comes from.
+    divisor
+        What it is divided by, above 0.
+    label
+        What the divisor is, for readers: ``"n_features"``.
+    """
+
+    distribution: LogUniform | Uniform
+    divisor: float
+    label: str
+
+    def __post_init__(self) -> None:
+        _check_number("divisor", self.divisor)
+        _check_positive("divisor", self.divisor, "dividing")
+
+    @property
+    def low(self) -> float:
+        """The smallest value that can come out."""
+        return self.distribution.low / self.divisor
+
+    @property
+    def high(self) -> float:
+        """The largest value that can come out."""
+        return self.distribution.high / self.divisor
+
+    def quantile(self, probability: float) -> float:
+        """Return the value below which a fraction ``probability`` of the draws fall."""
+        return self.distribution.quantile(probability) / self.divisor
+
+    def log_density(self, value: float) -> float:
+        """Return the natural logarithm of the density at ``value``."""
+        if not self.low <= value <= self.high:
+            return -math.inf
+        # low / 3 * 3 may miss low by a rounding.
+        unscaled = _clipped(value * self.divisor, self.distribution)
+        return self.distribution.log_density(unscaled) + math.log(self.divisor)
+
+    def __str__(self) -> str:
+        return f"{self.distribution} / {self.label}"
+
+
+@dataclass(frozen=True)
+class UniformInteger:
+    """Every one of low, low + step, low + 2 step, ... up to ``high`` is as likely as every other.
+
+    Where ``high`` is not on that grid, the last value is the one below it.
+    """
+
+    low: int
+    high: int
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        _check_whole_range(self.low, self.high)
+        if not _is_whole(self.step) or self.step < 1:
+            raise InvalidInput(f"step={self.step!r} is not allowed: give a whole number above 0")
+        object.__setattr__(self, "high", self.low + (self.number - 1) * self.step)
+
+    @property
+    def number(self) -> int:
+        """How many values there are."""
+        return (self.high - self.low) // self.step + 1
+
+    def quantile(self, probability: float) -> int:
+        """Return the value below which a fraction ``probability`` of the draws fall."""
+        return self.low + _index(probability, self.number) * self.step
+
+    def log_density(self, value: float) -> float:
+        """Return the natural logarithm of the probability of ``value``."""
+        inside = self.low <= value <= self.high and (value - self.low) % self.step == 0
+        return -math.log(self.number) if inside else -math.inf
+
+    def __str__(self) -> str:
+        if self.step == 1 and self.number > 1:
+            return f"U{{{self.low}..{self.high}}}"
+        return _grid_text(f"{self.low}", f"{self.low + self.step}", f"{self.high}", self.number)
+
+
+@dataclass(frozen=True)
+class LogInteger:
+    """exp(U(ln(low - 1/2), ln(high + 1/2))), rounded: whole numbers from low to high, each decade about as likely."""
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        _check_whole_range(self.low, self.high)
+        if self.low < 1:
+            raise InvalidInput(f"low={self.low} is not allowed for a logarithm of whole numbers: give low of 1 or more")
+
+    # With log1p and expm1 the neighbours of large numbers stay apart.
+    @property
+    def _width(self) -> float:
+        return math.log1p((self.high - self.low + 1) / (self.low - 0.5))
+
+    def quantile(self, probability: float) -> int:
+        """Return the value below which a fraction ``probability`` of the draws fall."""
+        above = math.floor((self.low - 0.5) * math.expm1(self._width * probability))
+        # expm1(log1p(x)) may be more than x by a rounding.
+        return min(self.low + above, self.high)
+
+    def log_density(self, value: float) -> float:
+        """Return the natural logarithm of the probability of ``value``."""
+        if not (self.low <= value <= self.high and value == math.floor(value)):
+            return -math.inf
+        return math.log(math.log1p(1 / (value - 0.5)) / self._width)
+
+    def __str__(self) -> str:
+        return f"ln-uniform{{{self.low}..{self.high}}}" if self.low < self.high else f"ln-uniform{{{self.low}}}"
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """Every one of low, low + step, low + 2 step, ... up to ``high`` is as likely as every other, as floats.
+
+    The numbers are taken as they are written: 0, 0.1 .. 0.3 has four values, and the last is 0.3, though three times
+    the float 0.1 is not. Where ``high`` is not on the grid, the last value is the one below it.
+    """
+
+    low: float
+    high: float
+    step: float
+    #: How many values there are.
+    number: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_ends(self.low, self.high)
+        _check_number("step", self.step)
+        _check_positive("step", self.step, "a grid")
+        number = (_written(self.high) - _written(self.low)) // _written(self.step) + 1
+        if number > WHOLE_NUMBERS_BELOW:
+            raise InvalidInput(
+                f"low={self.low!r}, high={self.high!r}, step={self.step!r} makes {number:,} values; "
+                "at most 2**52 are allowed: take a wider step, or none"
+            )
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "high", self._value(number - 1))
+
+    def _value(self, index: int) -> float:
+        return float(_written(self.low) + index * _written(self.step))
+
+    def quantile(self, probability: float) -> float:
+        """Return the value below which a fraction ``probability`` of the draws fall."""
+        return self._value(_index(probability, self.number))
+
+    def log_density(self, value: float) -> float:
+        """Return the natural logarithm of the probability of ``value``."""
+        inside = self.low <= value <= self.high and self._value(round((value - self.low) / self.step)) == value
+        return -math.log(self.number) if inside else -math.inf
+
+    def __str__(self) -> str:
+        return _grid_text(f"{self.low:g}", f"{self._value(1):g}", f"{self.high:g}", self.number)
+
+
+@dataclass(frozen=True)
+class RoundedPowerOfTwo:
+    """2^U(low_exponent, high_exponent), rounded to the nearest whole number."""
+
+    low_exponent: float
+    high_exponent: float
+
+    def __post_init__(self) -> None:
+        _check_ends(self.low_exponent, self.high_exponent)
+        for name, exponent in (("low_exponent", self.low_exponent), ("high_exponent", self.high_exponent)):
+            if not -52 <= exponent < 52:
+                raise InvalidInput(f"{name}={exponent!r} is not allowed: give a number from -52 to below 52")
+
+    @property
+    def low(self) -> int:
+        """The smallest value that can come out."""
+        return math.floor(math.exp2(self.low_exponent) + 0.5)
+
+    @property
+    def high(self) -> int:
+        """The largest value that can come out."""
+        # Half a number and no more is rounded up with no probability at all.
+        return max(math.ceil(math.exp2(self.high_exponent) - 0.5), self.low)
+
+    def quantile(self, probability: float) -> int:
+        """Return the value below which a fraction ``probability`` of the draws fall."""
+        power = math.exp2(self.low_exponent + (self.high_exponent - self.low_exponent) * probability)
+        return min(max(math.floor(power + 0.5), self.low), self.high)
+
+    def log_density(self, value: float) -> float:
+        """Return the natural logarithm of the probability of ``value``: of the exponents that are rounded to it."""
+        if not (self.low <= value <= self.high and value == math.floor(value)):
+            return -math.inf
+        if self.low == self.high:
+            return 0.0
+        below = max(value - 0.5, math.exp2(self.low_exponent))
+        above = min(value + 0.5, math.exp2(self.high_exponent))
+        # log2(above) - log2(below), which for large numbers would be lost in rounding.
+        exponents = math.log1p((above - below) / below) / math.log(2)
+        return math.log(exponents / (self.high_exponent - self.low_exponent))
+
+    def __str__(self) -> str:
+        return f"round(2^U({self.low_exponent:g}, {self.high_exponent:g}))"
+
+
+@dataclass(frozen=True, init=False)
+class Categorical:
+    """One of several values, each as likely as every other; one that is given twice is twice as likely.
+
+    Parameters
+    ----------
+    choices
+        None, truth values, numbers or texts: what can be written down, and read by people.
+    """
+
+    choices: tuple[Value, ...]
+    # To Python True is 1, and 1 is 1.0: to whoever receives the choice they are not the same.
+    _kinds: tuple[type, ...] = field(repr=False)
+
+    def __init__(self, choices: Any) -> None:
+        if isinstance(choices, str | bytes) or not hasattr(choices, "__iter__"):
+            raise InvalidInput(f"choices={choices!r} is not allowed: give a list of values")
+        listed = tuple(choices)
+        if not listed:
+            raise InvalidInput("choices is empty: give at least one value")
+        for each in listed:
+            if not isinstance(each, None | bool | int | float | str) or (
+                isinstance(each, float) and not math.isfinite(each)
+            ):
+                raise InvalidInput(
+                    f"{each!r} is not allowed among the choices: give None, truth values, finite numbers or texts, "
+                    "and look up by them whatever else there is to choose"
+                )
+        object.__setattr__(self, "choices", listed)
+        object.__setattr__(self, "_kinds", tuple(map(type, listed)))
+
+    def quantile(self, probability: float) -> Any:
+        """Return the choice at that place, all laid out in order at equal lengths."""
+        return self.choices[_index(probability, len(self.choices))]
+
+    def log_density(self, value: Value) -> float:
+        """Return the natural logarithm of the probability of ``value``."""
+        times = sum(type(each) is type(value) and each == value for each in self.choices)
+        return math.log(times / len(self.choices)) if times else -math.inf
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(repr, self.choices))}"
 
 
 @dataclass(frozen=True)
@@ -120,3 +411,64 @@ class Constant:
 
     def __str__(self) -> str:
         return f"{self.value:g}"
+
+
+def _index(probability: float, number: int) -> int:
+    # Never the number itself: the largest probability, 1 - 2**-53, is too far from 1 for its product to be rounded up.
+    return int(probability * number)
+
+
+def _clipped(value: float, distribution: LogUniform | Uniform) -> float:
+    return min(max(value, distribution.low), distribution.high)
+
+
+def _written(number: float) -> Fraction:
+    """Return the number that is meant by a float as it is printed: a tenth by 0.1."""
+    return Fraction(str(number))
+
+
+def _grid_text(first: str, second: str, last: str, number: int) -> str:
+    shown = {1: first, 2: f"{first}, {last}"}.get(number, f"{first}, {second}..{last}")
+    return f"U{{{shown}}}"
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
+        raise InvalidInput(f"{name}={value!r} is not allowed: give a finite number")
+    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
+        raise InvalidInput(f"{name} is a whole number of {len(str(abs(value)))} digits: give one that a float can hold")
+
+
+_LARGEST_FLOAT = 2**1023
+
+
+def _check_positive(name: str, value: float, purpose: str) -> None:
+    if value <= 0:
+        raise InvalidInput(f"{name}={value!r} is not allowed for {purpose}: give a number above 0")
+
+
+def _check_ends(low: object, high: object) -> None:
+    _check_number("low", low)
+    _check_number("high", high)
+    if low > high:  # type: ignore[operator]
+        raise InvalidInput(f"low={low!r} is above high={high!r}: give the smaller number first")
+
+
+def _check_range(low: float, high: float) -> None:
+    _check_ends(low, high)
+    if low == high:
+        raise InvalidInput(f"low={low!r} is high: a range needs two different numbers; for a single one take Constant")
+    if not high - low < math.inf:
+        raise InvalidInput(f"low={low!r} to high={high!r} is wider than any float: give a narrower range")
+
+
+def _check_whole_range(low: int, high: int) -> None:
+    for name, value in (("low", low), ("high", high)):
+        if not _is_whole(value) or abs(value) >= WHOLE_NUMBERS_BELOW:
+            raise InvalidInput(f"{name}={value!r} is not allowed: give a whole number below 2**52 in size")
+    if low > high:
+        raise InvalidInput(f"low={low!r} is above high={high!r}: give the smaller number first")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from untuned.collect.distributions import Constant, Distribution
+from untuned.collect.distributions import Constant, NumberDistribution
 from untuned.collect.environments.checks import checked_size
 from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_address, step_address
 from untuned.collect.kernels.rng import uniform
@@ -143,7 +143,7 @@ class Parameter:
     """
 
     name: str
-    distribution: Distribution
+    distribution: NumberDistribution
     nominal: float
     meaning: str
     allowed: Allowed

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from untuned.collect.distributions import LogUniform, OneMinus, Uniform
+from untuned.collect.distributions import LogUniform, Minus, Uniform
 from untuned.collect.environments.checks import checked_choice, checked_flag
 from untuned.collect.environments.environment import (
     FIXED_STARTS,
@@ -378,7 +378,7 @@ def pinball(*, layout: str = "empty", random_start: bool = False) -> CompiledEnv
         ),
         Parameter(
             "drag",
-            OneMinus(LogUniform(0.001, 0.1)),
+            Minus(1.0, LogUniform(0.001, 0.1)),
             0.995,
             "what a step leaves of the velocity, as a factor",
             PROBABILITY,

@@ -1,0 +1,168 @@
+"""What a complete definition is: an algorithm with nothing left for its user to set.
+
+A definition may ask for facts of the environment (`Environment`), never for its data, and draws every hyperparameter
+afresh for every trial. Two definitions may be one and the same on some environments, under two names; then that is
+declared, since neither names nor scores can tell.
+"""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from untuned.collect.agents.agent import Agent
+from untuned.collect.definitions.draw import Draw, Drawn
+from untuned.collect.environments.environment import Environment
+from untuned.errors import InvalidInput
+
+#: Draws that a description looks at.
+DRAWS_DESCRIBED = 256
+
+
+@dataclass(frozen=True)
+class Hyperparameter:
+    """One row of a definition's description.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    distributions
+        Where it comes from, or what was noted instead; several where that depends on what was drawn before.
+    sometimes
+        Whether there are draws without it.
+    """
+
+    name: str
+    distributions: tuple[str, ...]
+    sometimes: bool
+
+    def facts(self) -> dict[str, Any]:
+        """Return the row as plain JSON types."""
+        return {"name": self.name, "distributions": list(self.distributions), "sometimes": self.sometimes}
+
+    def __str__(self) -> str:
+        return " or ".join(self.distributions) + (" (sometimes)" if self.sometimes else "")
+
+
+def nowhere(environment: Environment) -> str | None:
+    """Return None: a definition that is nowhere the same as another."""
+    return None
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A complete definition of an algorithm.
+
+    Parameters
+    ----------
+    name
+        Its id, which scores are kept under.
+    title
+        A name for readers.
+    version
+        Must change whenever results would: scores of different versions are never mixed.
+    summary
+        One line.
+    build
+        ``build(environment, draw)`` draws the hyperparameters for a trial in that environment and returns the agent.
+        Everything random comes from ``draw``. To run in several processes it must be a function of a module, or made
+        of one with `functools.partial`.
+    same_as
+        The name of another definition that this one is identical to, in every respect, on that environment; None if
+        there is none.
+    differs
+        Where published numbers were made with something else than the text of their publication says.
+
+    Examples
+    --------
+    >>> import untuned
+    >>> untuned.algorithm("sarsa-s").same_as(untuned.environment("chain-10-stochastic"))
+    'sarsa'
+    """
+
+    name: str
+    title: str
+    version: str | int
+    summary: str
+    build: Callable[[Environment, Draw], Agent]
+    same_as: Callable[[Environment], str | None] = nowhere
+    differs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # What users write is checked here once, whatever their editor thinks of types.
+        facts: dict[str, object] = vars(self)
+        for field in ("name", "title"):
+            text = facts[field]
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidInput(f"{field}={text!r} is not allowed for a definition: give a text that is not empty")
+        version = facts["version"]
+        if not isinstance(version, str | int) or isinstance(version, bool) or version == "":
+            raise InvalidInput(f"version={version!r} of {self.name} is not allowed: give a text or a whole number")
+        for field in ("build", "same_as"):
+            if not callable(facts[field]):
+                raise InvalidInput(f"{field}={facts[field]!r} of {self.name} is not allowed: give a function")
+
+    def agent(self, environment: Environment, draw: Draw) -> Agent:
+        """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` made none."""
+        built = self.build(environment, draw)
+        if not callable(getattr(built, "start", None)):
+            raise InvalidInput(
+                f"build of {self.name} returned {built!r}, which has no start: return an agent, such as "
+                "untuned.collect.agents.sarsa.Sarsa"
+            )
+        return built
+
+    def describe(self, environment: Environment) -> tuple[Hyperparameter, ...]:
+        """Return the hyperparameters there are on that environment, and where they come from.
+
+        Found out by building 256 agents, always from the same random numbers: one that is drawn more rarely than
+        once in some fifty trials may be missing. In order of first appearance.
+        """
+        uniform = random.Random(0).random
+        texts: dict[str, dict[str, None]] = {}
+        times: dict[str, int] = {}
+        for number in range(DRAWS_DESCRIBED):
+            draw = Draw(uniform, number=number)
+            self.agent(environment, draw)
+            for each in draw.everything:
+                text = each.distribution_text if isinstance(each, Drawn) else each.text
+                texts.setdefault(each.name, {})[text] = None
+                times[each.name] = times.get(each.name, 0) + 1
+        return tuple(Hyperparameter(name, tuple(texts[name]), times[name] < DRAWS_DESCRIBED) for name in texts)
+
+
+def same_definitions(definitions: Iterable[Definition], environment: Environment) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of names that are one and the same definition on that environment.
+
+    Found from what the definitions declare (`Definition.same_as`), and from nothing else; what is the same as the
+    same is the same. Two that both point to a third are a group, whether or not the third is among them.
+
+    Returns
+    -------
+    groups
+        Of two names or more, of ``definitions`` alone and in their order.
+    """
+    given: dict[str, Definition] = {}
+    for each in definitions:
+        if given.setdefault(each.name, each) != each:
+            raise InvalidInput(f"two definitions are called {each.name!r}: give each a name of its own")
+    # Every name leads to one that stands for its group.
+    leads: dict[str, str] = {}
+
+    def standing(name: str) -> str:
+        while (onwards := leads.setdefault(name, name)) != name:
+            name = onwards
+        return name
+
+    for each in given.values():
+        other: object = each.same_as(environment)
+        if other is None:
+            continue
+        if not isinstance(other, str):
+            raise InvalidInput(f"same_as of {each.name} returned {other!r}: return a definition's name, or None")
+        leads[standing(each.name)] = standing(other)
+    groups: dict[str, list[str]] = {}
+    for name in given:
+        groups.setdefault(standing(name), []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
