@@ -22,9 +22,9 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from untuned.collect.definitions.definition import Definition
 
 import untuned
+from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.runner.trial import PRECISIONS, run_trial
 
@@ -61,8 +61,7 @@ def finished_cells(
             for cell in cells:
                 done: list[float] = []
                 while len(done) < trials:
-                    for job in islice(jobs, 8 * workers - len(waiting)):
-                        waiting.append((job[0], pool.submit(scores, *job)))
+                    waiting += [(job[0], pool.submit(scores, *job)) for job in islice(jobs, 8 * workers - len(waiting))]
                     owner, future = waiting.pop(0)
                     assert owner is cell
                     done += future.result()
@@ -135,8 +134,9 @@ def main() -> None:
     if misses:
         # A normal |z| exceeds 3 with probability 0.0027.
         print(
-            f"{len(misses)} cells compared: {sum(z > 3 for z in misses)} beyond 3 (chance: {0.0027 * len(misses):.1f}), "
-            f"{sum(z > 4.5 for z in misses)} beyond 4.5; root mean square z {np.sqrt(np.mean(np.square(misses))):.2f}",
+            f"{len(misses)} cells compared: {sum(z > 3 for z in misses)} beyond 3 "
+            f"(chance: {0.0027 * len(misses):.1f}), {sum(z > 4.5 for z in misses)} beyond 4.5; "
+            f"root mean square z {np.sqrt(np.mean(np.square(misses))):.2f}",
             file=sys.stderr,
         )
 

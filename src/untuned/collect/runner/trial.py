@@ -181,7 +181,7 @@ def run_trial(
     random = random_state(key.seed, key.algorithm, key.environment, key.trial)
     dynamics = place.draw(random)
     draw = Draw(lambda: uniform(random), number=key.trial)
-    agent = chosen.build(place, draw)
+    agent = chosen.agent(place, draw)
     learner = agent.start(
         World(
             Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
