@@ -26,7 +26,7 @@ import numpy as np
 import untuned
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import CompiledEnvironment
-from untuned.collect.runner.trial import PRECISIONS, run_trial
+from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
 
 #: Trials behind each published mean.
 PUBLISHED_TRIALS = 10_000
@@ -41,14 +41,14 @@ def published_means(path: Path) -> dict[tuple[str, str], float]:
 
 def finished_cells(
     cells: list[Cell], trials: int, seed: int, precision: str, workers: int
-) -> Iterator[tuple[Cell, list[float]]]:
-    """Yield every cell with its scores, in order; trials of the next cells run while one waits for its last."""
+) -> Iterator[tuple[Cell, list[TrialResult]]]:
+    """Yield every cell with its results, in order; trials of the next cells run while one waits for its last."""
     stopping = threading.Event()
 
-    def scores(cell: Cell, first: int, last: int) -> list[float]:
+    def results(cell: Cell, first: int, last: int) -> list[TrialResult]:
         environment, definition = cell
         return [
-            run_trial(definition, environment, seed=seed, trial=trial, precision=precision, stop=stopping.is_set).score
+            run_trial(definition, environment, seed=seed, trial=trial, precision=precision, stop=stopping.is_set)
             for trial in range(first, last)
         ]
 
@@ -57,11 +57,13 @@ def finished_cells(
     with ThreadPoolExecutor(workers) as pool:
         try:
             # A few ahead are enough to keep everybody busy.
-            waiting: list[tuple[Cell, Future[list[float]]]] = []
+            waiting: list[tuple[Cell, Future[list[TrialResult]]]] = []
             for cell in cells:
-                done: list[float] = []
+                done: list[TrialResult] = []
                 while len(done) < trials:
-                    waiting += [(job[0], pool.submit(scores, *job)) for job in islice(jobs, 8 * workers - len(waiting))]
+                    waiting += [
+                        (job[0], pool.submit(results, *job)) for job in islice(jobs, 8 * workers - len(waiting))
+                    ]
                     owner, future = waiting.pop(0)
                     assert owner is cell
                     done += future.result()
@@ -105,9 +107,10 @@ def main() -> None:
     misses: list[float] = []
     if not arguments.json:
         print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
-    for (environment, definition), scores in finished_cells(
+    for (environment, definition), results in finished_cells(
         cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
     ):
+        scores = [each.score for each in results]
         mean = float(np.mean(scores))
         known = published.get((environment.name, definition.name))
         z = None if known is None else z_score(scores, known)
@@ -123,6 +126,9 @@ def main() -> None:
                 "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else None,
                 "median": float(np.median(scores)),
                 "minimum": float(np.min(scores)),
+                "diverged": float(np.mean([each.diverged for each in results])),
+                "steps": float(np.mean([each.steps for each in results])),
+                "seconds": float(np.mean([each.seconds for each in results])),
             }
             print(json.dumps(line), flush=True)
         else:

@@ -5,6 +5,7 @@ Everything public is here, and is loaded when it is first used:
 - `environment`, `environments`: the paper's fifteen environments, as compiled kernels;
 - `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
 - `Definition`, `Draw`: to write one's own;
+- `run_trial`: one trial, from its key to its result;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
     from untuned.collect.environments.registry import environment, environments
+    from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
 
 __version__ = "0.1.0"
 
@@ -30,6 +32,8 @@ __all__ = [
     "Draw",
     "InvalidInput",
     "MissingExtra",
+    "TrialKey",
+    "TrialResult",
     "UnknownName",
     "UntunedError",
     "__version__",
@@ -38,16 +42,20 @@ __all__ = [
     "environment",
     "environments",
     "from_gymnasium",
+    "run_trial",
 ]
 
 _HOMES = {
     "Definition": "untuned.collect.definitions.definition",
     "Draw": "untuned.collect.definitions.draw",
+    "TrialKey": "untuned.collect.runner.trial",
+    "TrialResult": "untuned.collect.runner.trial",
     "algorithm": "untuned.collect.definitions.registry",
     "algorithms": "untuned.collect.definitions.registry",
     "environment": "untuned.collect.environments.registry",
     "environments": "untuned.collect.environments.registry",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
+    "run_trial": "untuned.collect.runner.trial",
 }
 
 

@@ -9,6 +9,7 @@ import typer
 
 import untuned
 from untuned.cli.list import list_
+from untuned.cli.trial import trial
 from untuned.errors import UntunedError
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ def _options(
 
 
 app.command(name="list")(list_)
+app.command(name="trial")(trial)
 
 
 def main(arguments: list[str] | None = None) -> None:

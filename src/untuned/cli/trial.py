@@ -1,0 +1,77 @@
+"""``untuned trial``: one trial of one algorithm in one environment, all that was drawn and all that came out."""
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from untuned.collect.runner.trial import TrialResult
+
+
+def trial(
+    algorithm: Annotated[str, typer.Argument(help="An algorithm: untuned list algorithms.", show_default=False)],
+    environment: Annotated[str, typer.Argument(help="An environment: untuned list environments.", show_default=False)],
+    seed: Annotated[int, typer.Option("--seed", help="The study's seed.")] = 0,
+    number: Annotated[int, typer.Option("--trial", help="The trial's number, from 0.")] = 0,
+    precision: Annotated[
+        str, typer.Option("--precision", help="The type of the agent's weights: float64, or float32 for speed.")
+    ] = "float64",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print everything as JSON, every episode's return included.")
+    ] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw the learning curve.")] = False,
+) -> None:
+    """Run one trial: the same seed, number and names give the same trial, to the bit."""
+    from untuned.collect.runner.trial import run_trial
+
+    result = run_trial(algorithm, environment, seed=seed, trial=number, precision=precision)
+    if as_json:
+        typer.echo(json.dumps(result.facts(), indent=2))
+    else:
+        _print(result)
+    if plot:
+        _plot(result, aside=as_json)
+
+
+def _print(result: "TrialResult") -> None:
+    key = result.key
+    other = "" if key.precision == "float64" else f", {key.precision}"
+    typer.echo(f"{key.algorithm} in {key.environment}, seed {key.seed}, trial {key.trial}{other}\n")
+    draws = {each.name: _number(each.value) for each in result.draws}
+    parameters = {name: _number(value) for name, value in result.dynamics.items()}
+    outcome = {
+        "score": f"{_number(result.score)}  (mean return of {result.returns.size} episodes of learning)",
+        "final return": f"{_number(result.final_return)}  (mean of {result.final_returns.size} more, learning off)",
+        "steps": f"{result.steps:,}",
+    }
+    if result.diverged:
+        outcome["diverged"] = "yes: weights are no longer finite numbers; the score counts all the same"
+    margin = max(map(len, [*draws, *parameters, *outcome]))
+    for heading, lines in (("Hyperparameters drawn", draws), ("Environment drawn", parameters), ("Outcome", outcome)):
+        typer.echo(heading)
+        for name, value in lines.items() or [("nothing", "")]:
+            typer.echo(f"  {name:<{margin}}  {value}".rstrip())
+
+
+def _number(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _plot(result: "TrialResult", aside: bool) -> None:
+    """Draw the returns of the learning episodes; beside JSON on the other stream, so that it can still be piped."""
+    import sys
+
+    from untuned.cli.curve import curve
+
+    stream = sys.stderr if aside else sys.stdout
+    try:
+        "\u28ff".encode(stream.encoding or "ascii")
+        braille = True
+    except UnicodeEncodeError:
+        braille = False
+    width = max(10, min(60, shutil.get_terminal_size((80, 24)).columns - 14))
+    typer.echo(f"\nReturn of each episode while learning, 1 to {result.returns.size}", err=aside)
+    for line in curve(result.returns.tolist(), width, 8, braille):
+        typer.echo(line, err=aside)
