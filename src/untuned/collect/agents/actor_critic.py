@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from untuned.collect.agents.agent import CompiledLearner, Place, World
 from untuned.collect.agents.features import Features, Fourier
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
+from untuned.collect.kernels.fourier import Basis, basis, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
@@ -111,11 +111,10 @@ def learn_features(
         traces[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        write_features(basis, place.state, phi, new)
+        norm = write_features(basis, place.state, phi, new)
         for each in range(actions + 1):
             values[each] = product(weights, each, phi, new)
             overlaps[each] = 0.0
-        norm = squared_norm(basis) if adapted else 0.0
         # What the previous step decided to add, times the traces; added in the next pass.
         actor_change = 0.0
         critic_change = 0.0
@@ -134,7 +133,7 @@ def learn_features(
             delta = reward - value - surprise
             overshoot = decay * overlaps[critic] + norm
             if status == RUNNING:
-                write_features(basis, place.state, phi, new)
+                norm = write_features(basis, place.state, phi, new)
                 for each in range(actions):
                     gradient = (1.0 if each == action else 0.0) - probabilities[each]
                     values[each], overlaps[each] = advance_along(
@@ -145,7 +144,6 @@ def learn_features(
                 )
                 delta += discount * values[critic]
                 overshoot -= discount * overlaps[critic]
-                norm = squared_norm(basis) if adapted else 0.0
             if adapted and overshoot > 0.0:
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
             next_actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from untuned.collect.agents.agent import CompiledLearner, Place, World
 from untuned.collect.agents.features import Features, Fourier
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
+from untuned.collect.kernels.fourier import Basis, basis, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
@@ -164,13 +164,12 @@ def learn_features(
         traces[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        write_features(basis, place.state, phi, new)
+        norm = write_features(basis, place.state, phi, new)
         for each in range(actions):
             values[each] = product(weights, each, phi, new)
             preferences[each] = product(weights, policy + each, phi, new)
         values[critic] = product(weights, critic, phi, new)
         overlaps[:] = 0.0
-        norm = squared_norm(basis)
         # trace.trace and advantage.trace over all actions, by recurrence within the episode.
         trace_square = 0.0
         trace_advantage = 0.0
@@ -218,8 +217,7 @@ def learn_features(
                     for each in range(actions):
                         _add_row(weights, policy + each, each, actor_step_size / np.sqrt(length))
                 break
-            write_features(basis, place.state, phi, new)
-            norm = squared_norm(basis)
+            norm = write_features(basis, place.state, phi, new)
             for each in range(actions):
                 gradient = (1.0 if each == action else 0.0) - probabilities[each]
                 preferences[each], values[each], overlaps[each], partial_square = _advance_both(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from untuned.collect.agents.agent import CompiledLearner, Place, World
 from untuned.collect.agents.features import Features, Fourier
 from untuned.collect.agents.playing import play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
+from untuned.collect.kernels.fourier import Basis, basis, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import epsilon_greedy, greedy
@@ -133,13 +133,12 @@ def learn_features(
         left[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        write_features(basis, place.state, phi, new)
+        norm = write_features(basis, place.state, phi, new)
         for each in range(actions):
             values[each] = product(weights, each, phi, new)
             overlaps[each] = 0.0
         action = epsilon_greedy(values, epsilon, place.random)
         value = values[action]
-        norm = squared_norm(basis) if adapted else 0.0
         # What the previous step decided to add, times the traces; added in the next pass.
         change = 0.0
         total = 0.0
@@ -162,7 +161,7 @@ def learn_features(
                         gradient = 1.0 if each == action else 0.0
                         finish_along(weights, traces, each, phi, old, change, decay, gradient, last)
                 break
-            write_features(basis, place.state, phi, new)
+            norm = write_features(basis, place.state, phi, new)
             for each in range(actions):
                 if each == action:
                     values[each], overlaps[each] = advance_along(
@@ -180,11 +179,9 @@ def learn_features(
                     values[each] = product(weights, each, phi, new)
                     overlaps[each] = 0.0
             chosen = epsilon_greedy(values, epsilon, place.random)
-            if adapted:
-                norm = squared_norm(basis)
-                overshoot = own_overlap - discount * overlaps[chosen]
-                if overshoot > 0.0:
-                    step_size = min(step_size, 1.0 / overshoot)
+            overshoot = own_overlap - discount * overlaps[chosen]
+            if adapted and overshoot > 0.0:
+                step_size = min(step_size, 1.0 / overshoot)
             target = values[greedy(values)] if off_policy else values[chosen]
             delta = reward + discount * target - value
             change = 0.0 if np.isnan(delta) else step_size * delta

@@ -87,18 +87,40 @@ def basis(ranges: Sequence[tuple[float, float]], dorder: int, iorder: int, real:
 
 # Not inlined: all agents share it, and compiling it into each would cost seconds at the first run.
 @kernel
-def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> None:
-    """Write the features of a state into ``phi[row]``; the zeros after them stay."""
+def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> float:
+    """Write the features of a state into ``phi[row]``, where zeros follow, and return their squares' sum, phi.phi.
+
+    The sum needs no pass over the features: cos^2 x = (1 + cos 2x) / 2, and the sum of cos(2 pi c.u) over all coupled
+    frequencies c is the real part of a product over dimensions of sums over frequencies.
+    """
     dimensions = basis.powers.shape[1]
-    top = basis.powers.shape[2]
+    coupled = basis.rows * basis.width
+    place = coupled
+    sum_real = 1.0
+    sum_imaginary = 0.0
+    norm = 0.0
     for dimension in range(dimensions):
         sine, cosine = sincospi((state[dimension] - basis.scaling[0, dimension]) * basis.scaling[1, dimension])
         c = 1.0
         s = 0.0
-        for k in range(1, top):
+        # Over frequencies: the sums of cos(2 pi k u) and sin(2 pi k u), 1 and 0 for the zeroth.
+        double_cosine = 1.0
+        double_sine = 0.0
+        for k in range(1, basis.powers.shape[2]):
             c, s = c * cosine - s * sine, s * cosine + c * sine
             basis.powers[0, dimension, k] = c
             basis.powers[1, dimension, k] = s
+            if k < basis.frequencies:
+                double_cosine += c * c - s * s
+                double_sine += 2.0 * c * s
+            else:
+                phi[row, place] = c
+                place += 1
+                norm += c * c
+        sum_real, sum_imaginary = (
+            sum_real * double_cosine - sum_imaginary * double_sine,
+            sum_real * double_sine + sum_imaginary * double_cosine,
+        )
     # A loop, so that the code stands there once: compiling it is much of what the first run waits for.
     for half in range(2):
         start = half * (dimensions // 2)
@@ -111,11 +133,7 @@ def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> 
         offset = np.uint64(i * basis.width)
         for k in range(np.uint64(basis.width)):
             phi[row, offset + k] = real * basis.halves[1, 0, k] - imaginary * basis.halves[1, 1, k]
-    place = basis.rows * basis.width
-    for dimension in range(dimensions):
-        for k in range(basis.frequencies, top):
-            phi[row, place] = basis.powers[0, dimension, k]
-            place += 1
+    return norm + 0.5 * (coupled + sum_real)
 
 
 @kernel(inline=True)
@@ -123,53 +141,18 @@ def _write_products(powers: Floats, start: int, stop: int, frequencies: int, hal
     """Fill one half's table with the products over dimensions start..stop-1, the last one's frequency fastest."""
     halves[half, 0, 0] = 1.0
     halves[half, 1, 0] = 0.0
-    if stop - start == 1:
+    if stop > start:
         for k in range(np.uint64(frequencies)):
             halves[half, 0, k] = powers[0, start, k]
             halves[half, 1, k] = powers[1, start, k]
-    elif stop - start >= 2:
-        for i in range(frequencies):
-            c = powers[0, start, i]
-            s = powers[1, start, i]
-            offset = np.uint64(i * frequencies)
-            for k in range(np.uint64(frequencies)):
-                halves[half, 0, offset + k] = c * powers[0, start + 1, k] - s * powers[1, start + 1, k]
-                halves[half, 1, offset + k] = c * powers[1, start + 1, k] + s * powers[0, start + 1, k]
-    size = frequencies * frequencies
-    for dimension in range(start + 2, stop):
+    size = frequencies
+    for dimension in range(start + 1, stop):
         # From the end, so that every entry is read before its place is taken.
         for i in range(size - 1, -1, -1):
             c = halves[half, 0, i]
             s = halves[half, 1, i]
-            for k in range(frequencies - 1, -1, -1):
-                halves[half, 0, i * frequencies + k] = c * powers[0, dimension, k] - s * powers[1, dimension, k]
-                halves[half, 1, i * frequencies + k] = c * powers[1, dimension, k] + s * powers[0, dimension, k]
+            offset = np.uint64(i * frequencies)
+            for k in range(np.uint64(frequencies)):
+                halves[half, 0, offset + k] = c * powers[0, dimension, k] - s * powers[1, dimension, k]
+                halves[half, 1, offset + k] = c * powers[1, dimension, k] + s * powers[0, dimension, k]
         size *= frequencies
-
-
-@kernel
-def squared_norm(basis: Basis) -> float:
-    """Return phi.phi for the state whose features were written last, without a pass over the features.
-
-    cos^2 x = (1 + cos 2x) / 2, and the sum of cos(2 pi c.u) over all c is the real part of a product over dimensions
-    of sums over frequencies.
-    """
-    real = 1.0
-    imaginary = 0.0
-    alone = 0.0
-    for dimension in range(basis.powers.shape[1]):
-        # The zeroth frequency's share is 1.
-        double_real = 1.0
-        double_imaginary = 0.0
-        for k in range(1, basis.frequencies):
-            c = basis.powers[0, dimension, k]
-            s = basis.powers[1, dimension, k]
-            double_real += c * c - s * s
-            double_imaginary += 2.0 * c * s
-        real, imaginary = (
-            real * double_real - imaginary * double_imaginary,
-            real * double_imaginary + imaginary * double_real,
-        )
-        for k in range(basis.frequencies, basis.powers.shape[2]):
-            alone += basis.powers[0, dimension, k] ** 2
-    return 0.5 * (basis.rows * basis.width + real) + alone
