@@ -6,9 +6,9 @@ One JSON object a line with --json: per order {"dorder", "vs_limit", "vs_numpy"}
 {"workers", "vs_one"} and {"start", "seconds", "new_files"}. Rounds of what is compared are interleaved and the best of
 each is kept: on a shared machine ratios repeat, times do not.
 
-The trial is Sarsa(lambda) on Cart-Pole with its customary parameters: gamma .99, lambda .8, epsilon .05, dorder = iorder,
-step size .3 / features, a few episodes. The C program is handed in by its Python wrapper, a file with ``build()``,
-``microseconds_per_step(function, dorder, seed)`` and ``EPISODES``; without it that comparison is left out. The peer in
+The trial is Sarsa(lambda) on Cart-Pole with its customary parameters: gamma .99, lambda .8, epsilon .05, iorder =
+dorder, step size .3 / features, a few episodes. The C program is handed in by its Python wrapper, a file with
+``build()`` and ``microseconds_per_step(function, dorder, seed)``; without it that comparison is left out. The peer in
 NumPy is below: features by one matrix product and one cosine of a vector, whole-array updates.
 """
 
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +45,10 @@ DISCOUNT, DECAY, EPSILON, STEP = 0.99, 0.8, 0.05, 0.3
 #: Episodes per order: the fewer, the more features there are.
 EPISODES = {1: 100, 3: 60, 5: 20, 7: 8, 9: 4}
 PARTS = ("limit", "numpy", "agents", "float32", "workers", "start")
+
+#: Takes a seed, returns microseconds per step.
+Measure = Callable[[int], float]
+
 CART_POLE = untuned.environment("cart-pole", randomize=False)
 
 
@@ -131,7 +136,7 @@ def push(state: list[float], action: int) -> bool:
     return abs(state[2]) > math.pi / 15 or abs(state[0]) >= 2.4
 
 
-def best_of(measures: dict[str, Callable[[int], float]], rounds: int) -> dict[str, float]:
+def best_of(measures: dict[str, Measure], rounds: int) -> dict[str, float]:
     """Return the best of each measure over interleaved rounds, each with a seed of its own."""
     best = dict.fromkeys(measures, math.inf)
     for round_ in range(1, rounds + 1):
@@ -144,11 +149,11 @@ def orders(limit: ModuleType | None, parts: set[str], rounds: int) -> Iterator[d
     function = limit.build() if limit is not None and "limit" in parts else None
     for dorder, episodes in EPISODES.items():
         agent = agents(Fourier(CART_POLE.states.ranges, dorder, dorder))["sarsa"]  # type: ignore[union-attr]
-        measures = {"ours": lambda seed, a=agent, e=episodes: microseconds_per_step(a, e, seed)}
+        measures: dict[str, Measure] = {"ours": partial(microseconds_per_step, agent, episodes)}
         if "float32" in parts:
-            measures["float32"] = lambda seed, a=agent, e=episodes: microseconds_per_step(a, e, seed, np.float32)
+            measures["float32"] = partial(microseconds_per_step, agent, episodes, real=np.float32)
         if limit is not None and function is not None:
-            measures["limit"] = lambda seed, d=dorder: limit.microseconds_per_step(function, d, seed)
+            measures["limit"] = partial(limit.microseconds_per_step, function, dorder)
         measures["ours"](0)
         best = best_of(measures, rounds)
         line: dict[str, Any] = {"dorder": dorder, "features": (dorder + 1) ** 4, "microseconds": round(best["ours"], 4)}
@@ -168,8 +173,9 @@ def each_agent(rounds: int) -> Iterator[dict[str, Any]]:
     ratios: dict[str, dict[int, float]] = {}
     for dorder, episodes in EPISODES.items():
         features = Fourier(CART_POLE.states.ranges, dorder, dorder)  # type: ignore[union-attr]
-        measures = {
-            name: lambda seed, a=agent, n=name, e=episodes: microseconds_per_step(a, 10 * e if n == "ppo" else e, seed)
+        # PPO learns in batches that are longer than a few first episodes.
+        measures: dict[str, Measure] = {
+            name: partial(microseconds_per_step, agent, 10 * episodes if name == "ppo" else episodes)
             for name, agent in agents(features).items()
         }
         for measure in measures.values():
@@ -203,13 +209,13 @@ def two_workers(rounds: int, trials: int = 24) -> dict[str, Any]:
 
 
 def starts() -> Iterator[dict[str, Any]]:
-    """Yield the seconds of one trial from the command line with nothing compiled yet, and again; import included."""
+    """Yield the seconds of one short trial from the command line, import included: nothing compiled yet, and again."""
     with tempfile.TemporaryDirectory() as cache:
         for start in ("cold", "warm", "warm, another process of the same"):
             before = {path for path in Path(cache).rglob("*") if path.is_file()}
             begin = time.perf_counter()
             subprocess.run(
-                [sys.executable, "-m", "untuned", "trial", "sarsa", "cart-pole", "--seed", "1"],
+                [sys.executable, "-m", "untuned", "trial", "sarsa", "cart-pole", "--seed", "1", "--trial", "7"],
                 env={**os.environ, "NUMBA_CACHE_DIR": cache},
                 check=True,
                 stdout=subprocess.DEVNULL,
