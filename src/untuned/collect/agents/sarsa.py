@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,54 +47,35 @@ class Sarsa:
     epsilon: float
     step_size: float | None
 
+    #: Whether the target is the best next action's value, and not that of the action taken next.
+    off_policy: ClassVar[bool] = False
+
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
-        return _started(self, False, world)
+        adapted = self.step_size is None
+        step_sizes = np.array([1.0 if self.step_size is None else self.step_size])
+        rule: tuple[Any, ...] = (self.discount, self.trace_decay, self.epsilon, step_sizes, adapted, self.off_policy)
+        values = np.zeros(world.actions)
+        if isinstance(self.features, Fourier):
+            layout = basis(self.features.ranges, self.features.dorder, self.features.iorder, world.real)
+            weights = aligned((world.actions, layout.size), world.real)
+            phi = aligned((2, layout.size), world.real)
+            memory = (weights, aligned(weights.shape, world.real), phi, values, np.zeros((2, world.actions)))
+            learning = partial(learn_features, world.place, layout, *memory, *rule)
+            playing = partial(play_features, world.place, layout, weights, phi, values, self.epsilon)
+        else:
+            weights = np.zeros((self.features.states, world.actions))
+            traces = (np.zeros(weights.size), np.zeros(weights.size, dtype=np.int64))
+            learning = partial(learn_table, world.place, weights, *traces, values, *rule)
+            playing = partial(play_table, world.place, weights, values, self.epsilon)
+        return CompiledLearner(learning, playing, weights, step_sizes)
 
 
 @dataclass(frozen=True)
-class QLearning:
-    """Q(lambda): the target is the best next action, not the one taken next; traces are never cut.
+class QLearning(Sarsa):
+    """Q(lambda): Sarsa(lambda) but for its target, the best next action's value; traces are never cut."""
 
-    Parameters
-    ----------
-    features
-        What the action values are linear in.
-    discount, trace_decay, epsilon
-        gamma; lambda; the probability of a random action.
-    step_size
-        None for Parl2: it starts at 1 and falls to what keeps an update from overshooting.
-    """
-
-    features: Features
-    discount: float
-    trace_decay: float
-    epsilon: float
-    step_size: float | None
-
-    def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet."""
-        return _started(self, True, world)
-
-
-def _started(agent: Sarsa | QLearning, off_policy: bool, world: World) -> CompiledLearner:
-    adapted = agent.step_size is None
-    step_sizes = np.array([1.0 if agent.step_size is None else agent.step_size])
-    rule: tuple[Any, ...] = (agent.discount, agent.trace_decay, agent.epsilon, step_sizes, adapted, off_policy)
-    values = np.zeros(world.actions)
-    if isinstance(agent.features, Fourier):
-        layout = basis(agent.features.ranges, agent.features.dorder, agent.features.iorder, world.real)
-        weights = aligned((world.actions, layout.size), world.real)
-        phi = aligned((2, layout.size), world.real)
-        memory = (weights, aligned(weights.shape, world.real), phi, values, np.zeros((2, world.actions)))
-        learning = partial(learn_features, world.place, layout, *memory, *rule)
-        playing = partial(play_features, world.place, layout, weights, phi, values, agent.epsilon)
-    else:
-        weights = np.zeros((agent.features.states, world.actions))
-        traces = (np.zeros(weights.size), np.zeros(weights.size, dtype=np.int64))
-        learning = partial(learn_table, world.place, weights, *traces, values, *rule)
-        playing = partial(play_table, world.place, weights, values, agent.epsilon)
-    return CompiledLearner(learning, playing, weights, step_sizes)
+    off_policy: ClassVar[bool] = True
 
 
 @kernel
