@@ -27,7 +27,7 @@ import numpy as np
 
 import untuned
 from untuned.collect.definitions.definition import Definition
-from untuned.collect.environments.environment import CompiledEnvironment
+from untuned.collect.environments.environment import Budget, CompiledEnvironment
 from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
 
 #: Trials behind each published mean.
@@ -60,7 +60,12 @@ def finished_cells(
         return done
 
     size = max(1, min(25, trials // (4 * workers)))
-    jobs = ((cell, first, min(first + size, trials)) for cell in cells for first in range(0, trials, size))
+    jobs = (
+        (cell, first, min(first + size, trials))
+        for cell in cells
+        for first in range(0, trials, size)
+        if first > 0 or compiled(cell, precision)
+    )
     with ThreadPoolExecutor(workers) as pool:
         try:
             # A few ahead are enough to keep everybody busy.
@@ -78,6 +83,15 @@ def finished_cells(
         finally:
             stopping.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def compiled(cell: Cell, precision: str) -> bool:
+    """Run a few episodes, so that the cost of the trials that follow is theirs alone."""
+    environment, definition = cell
+    episodes = min(20, environment.budget.episodes or 20)
+    short = dataclasses.replace(environment, budget=Budget(episodes=episodes))
+    run_trial(definition, short, precision=precision)
+    return True
 
 
 def z_score(scores: list[float], published: float) -> float:
