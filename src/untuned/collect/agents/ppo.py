@@ -162,7 +162,6 @@ def learn_features(
     start = reset_at(place.reset)
     move = step_at(place.step)
     critic = probabilities.size
-    filled = batch.filled[0]
     steps = 0
     for episode in range(returns.size):
         start(place.state, place.parameters, place.random)
@@ -174,24 +173,15 @@ def learn_features(
                 values[each] = product(weights, each, phi, 0)
             softmax(values, probabilities)
             action = sampled(probabilities, place.random)
-            for i in range(batch.observations.shape[1]):
-                batch.observations[filled, i] = place.state[i]
-            batch.actions[filled] = action
-            batch.log_probabilities[filled] = np.log(probabilities[action])
-            batch.values[filled] = values[critic]
+            remember_choice(batch, place.state, action, np.log(probabilities[action]), values[critic])
             reward, status = move(place.state, place.parameters, place.random, action)
             total += reward
             steps += 1
-            batch.rewards[filled] = reward
-            batch.ends[filled] = status != RUNNING
-            filled += 1
-            if filled == batch.rewards.size:
+            if remember_outcome(batch, reward, status != RUNNING):
                 write_features(basis, place.state, phi, 0)
-                batch.values[filled] = product(weights, critic, phi, 0) if status == RUNNING else 0.0
+                batch.values[-1] = product(weights, critic, phi, 0) if status == RUNNING else 0.0
                 _update_features(basis, weights, adam, phi, factors, batch, rule, values, probabilities, place.random)
-                filled = 0
         returns[episode] = total
-    batch.filled[0] = filled
     return steps
 
 
@@ -265,7 +255,6 @@ def learn_table(
     start = reset_at(place.reset)
     move = step_at(place.step)
     critic = probabilities.size
-    filled = batch.filled[0]
     steps = 0
     for episode in range(returns.size):
         start(place.state, place.parameters, place.random)
@@ -275,22 +264,14 @@ def learn_table(
             at = int(place.state[0])
             softmax(weights[at], probabilities)
             action = sampled(probabilities, place.random)
-            batch.observations[filled, 0] = at
-            batch.actions[filled] = action
-            batch.log_probabilities[filled] = np.log(probabilities[action])
-            batch.values[filled] = weights[at, critic]
+            remember_choice(batch, place.state, action, np.log(probabilities[action]), weights[at, critic])
             reward, status = move(place.state, place.parameters, place.random, action)
             total += reward
             steps += 1
-            batch.rewards[filled] = reward
-            batch.ends[filled] = status != RUNNING
-            filled += 1
-            if filled == batch.rewards.size:
-                batch.values[filled] = weights[int(place.state[0]), critic] if status == RUNNING else 0.0
+            if remember_outcome(batch, reward, status != RUNNING):
+                batch.values[-1] = weights[int(place.state[0]), critic] if status == RUNNING else 0.0
                 _update_table(weights, adam, batch, rule, values, probabilities, place.random)
-                filled = 0
         returns[episode] = total
-    batch.filled[0] = filled
     return steps
 
 
@@ -320,6 +301,28 @@ def _update_table(
                 for each in range(values.size):
                     adam.gradient[at, each] += values[each] / samples
             _climb(weights, adam, rule.step_size)
+
+
+@kernel(inline=True)
+def remember_choice(batch: Batch, state: Floats, action: int, log_probability: float, value: float) -> None:
+    """Write down what is known before the environment's step."""
+    place = batch.filled[0]
+    for i in range(batch.observations.shape[1]):
+        batch.observations[place, i] = state[i]
+    batch.actions[place] = action
+    batch.log_probabilities[place] = log_probability
+    batch.values[place] = value
+
+
+@kernel(inline=True)
+def remember_outcome(batch: Batch, reward: float, ended: bool) -> bool:
+    """Write down what the step brought; return whether the batch is full, and begin another if so."""
+    place = batch.filled[0]
+    batch.rewards[place] = reward
+    batch.ends[place] = ended
+    full = place + 1 == batch.rewards.size
+    batch.filled[0] = 0 if full else place + 1
+    return bool(full)
 
 
 @kernel(inline=True)
