@@ -83,7 +83,11 @@ def test_editing_any_kernel_source_changes_the_fingerprint(tmp_path: Path) -> No
     package = copied_package(tmp_path)
     collect = package / "collect"
     names = [path.relative_to(Path(untuned.__file__).parent / "collect") for path in jit.kernel_sources()]
-    assert {"kernels", "environments"} <= {name.parts[0] for name in names}
+    assert {name.parts[0] for name in names} == {"kernels", "environments", "agents"}
+    for folder in ("kernels", "environments", "agents"):
+        assert {path.name for path in (collect / folder).rglob("*.py")} == {
+            name.name for name in names if name.parts[0] == folder
+        }
     # One process for all files: the function is asked again after each edit.
     program = f"""
 from pathlib import Path
@@ -126,22 +130,54 @@ def test_interpreted_and_strict_play_is_the_compiled_play(variables: dict[str, s
     assert run(PROGRAM, **variables, PYTHONWARNINGS="ignore") == run(PROGRAM)
 
 
+# Short enough to be nothing beside compiling; a table and features for each family.
+TRIALS = """
+import dataclasses
+import untuned
+from untuned.collect.environments.environment import Budget
+for place in ("chain-10-stochastic", "cart-pole"):
+    few = dataclasses.replace(untuned.environment(place), budget=Budget(episodes=3))
+    for algorithm in ("sarsa", "q-parl2", "ac-parl2", "nac-td", "ppo"):
+        print(untuned.run_trial(algorithm, few, seed=1).returns.tolist())
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(jit.INTERPRETED, reason="this is the run with NUMBA_DISABLE_JIT")
-def test_the_oracles_agree_with_the_kernels_as_plain_python() -> None:
-    # Without the compiler a mistake in a kernel is a Python error, and coverage tools see every line.
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_a_second_process_compiles_no_agent(tmp_path: Path) -> None:
+    first = run(TRIALS, NUMBA_CACHE_DIR=str(tmp_path))
+    compiled = files_below(tmp_path)
+    kernels = {path.name.partition("-")[0] for path in compiled}
+    for agent in ("sarsa", "actor_critic", "nac_td", "ppo"):
+        for kind in ("features", "table"):
+            assert f"{agent}.learn_{kind}" in kernels
+    times = {path: path.stat().st_mtime_ns for path in compiled}
+    assert run(TRIALS, NUMBA_CACHE_DIR=str(tmp_path)) == first
+    assert files_below(tmp_path) == compiled
+    assert {path: path.stat().st_mtime_ns for path in compiled} == times
+
+
+DIVERGING = """
+import numpy as np
+from untuned import Definition, run_trial
+from untuned.collect.agents.sarsa import Sarsa
+from untuned.collect.agents.features import Tabular
+wild = Definition("wild", "Wild", 1, "", lambda environment, draw: Sarsa(Tabular(10), 0.9, 0.5, 0.1, 1e100))
+result = run_trial(wild, "chain-10-stochastic")
+print(result.diverged, bool(np.isfinite(result.returns).all()))
+"""
+
+
+@pytest.mark.parametrize("strict", ["0", "1"])
+def test_divergence_is_seen_whatever_the_flags(strict: str) -> None:
+    # Flags that let the compiler assume finite numbers would make every trial a healthy one.
+    assert run(DIVERGING, UNTUNED_STRICT=strict, PYTHONWARNINGS="ignore") == "True True\n"
+
+
+def run_oracles(*arguments: str, **variables: str) -> None:
     finished = subprocess.run(
-        # NumPy warns where a 64-bit word overflows, which is what the random numbers are made by.
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-W",
-            "ignore:overflow:RuntimeWarning",
-            "tests/oracle/test_environments.py",
-        ],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        env={**os.environ, **variables},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
@@ -149,3 +185,19 @@ def test_the_oracles_agree_with_the_kernels_as_plain_python() -> None:
         check=False,
     )
     assert finished.returncode == 0, finished.stdout[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(jit.INTERPRETED, reason="this is the run with NUMBA_DISABLE_JIT")
+@pytest.mark.parametrize("tests", ["test_environments.py", "test_agents.py"])
+def test_the_oracles_agree_with_the_kernels_as_plain_python(tests: str) -> None:
+    # Without the compiler a mistake in a kernel is a Python error, and coverage tools see every line.
+    # NumPy warns where a 64-bit word overflows, which is what the random numbers are made by.
+    run_oracles("-W", "ignore:overflow:RuntimeWarning", f"tests/oracle/{tests}", NUMBA_DISABLE_JIT="1")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_the_oracles_agree_with_the_agents_under_strict_arithmetic() -> None:
+    # A table and features for every agent: all kernels, each compiled without any licence.
+    run_oracles("tests/oracle/test_agents.py", "-k", "chain-10 or cart-pole-1-1", UNTUNED_STRICT="1")
