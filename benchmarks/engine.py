@@ -29,6 +29,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+# One core each: ours is one thread, so NumPy's linear algebra is, too; it reads this when it is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 
 import untuned
@@ -79,7 +82,7 @@ def microseconds_per_step(agent: Agent, episodes: int, seed: int, real: Any = np
     )
     # Starting the learner is part of a trial.
     begin = time.perf_counter()
-    learner = agent.start(World(place, actions=2, episodes=episodes, real=real))
+    learner = agent.start(World(place, 2, episodes, states=None, dimensions=4, real=real))
     steps = learner.learn(np.zeros(episodes))
     return (time.perf_counter() - begin) / steps * 1e6
 

@@ -37,8 +37,14 @@ Cell = tuple[CompiledEnvironment, Definition]
 
 
 def published_means(path: Path) -> dict[tuple[str, str], float]:
-    with path.open(newline="", encoding="utf-8") as lines:
-        return {(row["environment"], row["algorithm"]): float(row["mean"]) for row in csv.DictReader(lines)}
+    with path.open(newline="", encoding="utf-8-sig") as lines:
+        rows = csv.DictReader(lines)
+        if not {"environment", "algorithm", "mean"} <= set(rows.fieldnames or ()):
+            raise ValueError("columns are missing")
+        means = {(row["environment"], row["algorithm"]): float(row["mean"] or "nothing") for row in rows}
+    if not all(map(math.isfinite, means.values())):
+        raise ValueError("a mean is not a finite number")
+    return means
 
 
 def finished_cells(
@@ -94,11 +100,11 @@ def compiled(cell: Cell, precision: str) -> bool:
     return True
 
 
-def z_score(scores: list[float], published: float) -> float:
-    spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else math.nan
+def z_score(scores: list[float], published: float) -> float | None:
+    """Return the difference of the means over its standard error; None where the scores have no spread."""
+    spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
     error = spread * math.sqrt(1.0 / len(scores) + 1.0 / PUBLISHED_TRIALS)
-    difference = float(np.mean(scores)) - published
-    return difference / error if error > 0 else math.copysign(math.inf, difference)
+    return (float(np.mean(scores)) - published) / error if error > 0.0 else None
 
 
 def main() -> None:
@@ -121,17 +127,24 @@ def main() -> None:
         algorithms = [untuned.algorithm(name) for name in split(arguments.algorithms)] or untuned.algorithms()[:11]
     except (untuned.UntunedError, OSError) as error:
         parser.error(str(error))
-    except (KeyError, ValueError):
+    except ValueError:
         parser.error(f"{arguments.against} needs columns environment, algorithm and mean, with a number in the last")
 
     cells = [(environment, definition) for environment in environments for definition in algorithms]
+    try:
+        report(cells, published, arguments)
+    except untuned.UntunedError as error:
+        parser.error(str(error))
+
+
+def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace) -> None:
     misses: list[float] = []
-    if not arguments.json:
-        print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
     for (environment, definition), results in finished_cells(
         cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
     ):
         scores = [each.score for each in results]
+        if not arguments.json and (environment, definition) == cells[0]:
+            print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
         mean = float(np.mean(scores))
         known = published.get((environment.name, definition.name))
         z = None if known is None else z_score(scores, known)
@@ -153,7 +166,7 @@ def main() -> None:
             }
             print(json.dumps(line), flush=True)
         else:
-            beside = "" if z is None else f"{known:11.1f}{z:8.2f}"
+            beside = ("" if known is None else f"{known:11.1f}") + ("" if z is None else f"{z:8.2f}")
             print(
                 f"{environment.name:28}{definition.name:13}{len(scores):7}{mean:11.2f}{np.median(scores):11.2f}{beside}",
                 flush=True,

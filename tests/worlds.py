@@ -154,5 +154,7 @@ def started(place: CompiledEnvironment, random: RandomState, real: type[np.float
         Place(place.compiled_reset, place.compiled_step, place.new_state(), vector, random),
         actions=len(place.actions),
         episodes=place.budget.episodes or 0,
+        states=place.states.number if isinstance(place.states, DiscreteStates) else None,
+        dimensions=place.states.dimensions,
         real=real,
     )

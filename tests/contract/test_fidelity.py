@@ -154,7 +154,6 @@ def test_a_file_that_is_none_of_means_is_refused(tmp_path: Path, content: bytes,
     refused(run("--trials", "1", "--against", str(path), *CELL), message, "published.csv")
 
 
-@pytest.mark.xfail(reason="a short row is a traceback; a file without rows and a mean of nan pass")
 @pytest.mark.parametrize(
     "content",
     [
@@ -187,7 +186,6 @@ def test_mistakes_are_said_in_words(arguments: tuple[str, ...], message: str) ->
     refused(run(*arguments), message)
 
 
-@pytest.mark.xfail(reason="found out by the first trial only, and shown as a traceback")
 @pytest.mark.parametrize(
     "arguments",
     [(*CELL, "--seed", "-1"), (*CELL[:2], "--algorithms", "tuned-within[sarsa,70]")],
@@ -197,7 +195,6 @@ def test_mistakes_that_trials_find_are_said_in_words(arguments: tuple[str, ...])
     refused(run("--trials", "1", *arguments))
 
 
-@pytest.mark.xfail(reason="without a spread z is infinite: -Infinity, which is no JSON; and one more miss")
 def test_a_single_trial_has_no_z(published: Path) -> None:
     (line,) = lines("--trials", "1", "--against", str(published), *CELL)
     assert line["z"] is None

@@ -63,6 +63,8 @@ def world(place: CompiledEnvironment, random: RandomState, real: Any = np.float6
         Place(place.compiled_reset, place.compiled_step, place.new_state(), vector, random),
         actions=len(place.actions),
         episodes=place.budget.episodes or 0,
+        states=None if isinstance(place.states, ContinuousStates) else place.states.number,
+        dimensions=place.states.dimensions,
         real=real,
     )
 

@@ -312,12 +312,12 @@ def test_pieces_grow_and_cover_every_episode_once() -> None:
     returns = np.zeros(1000)
     assert module._in_pieces(work, returns, lambda: False) == 2000
     assert (returns == 1.0).all()
-    assert sizes[0] == 1
-    assert all(b <= 4 * a for a, b in pairwise(sizes))
+    assert sizes[0] == 4
+    assert all(b <= 8 * a for a, b in pairwise(sizes))
     assert len(sizes) < 20
     sizes.clear()
     assert module._in_pieces(work, np.zeros(7), None) == 14
-    assert sizes == [7]
+    assert sizes == [4, 3]
 
 
 # Mistakes
@@ -371,7 +371,6 @@ def test_a_definition_that_builds_nothing_is_refused() -> None:
         run_trial(Definition("empty", "Empty", 1, "", nothing), "chain-10-stochastic")
 
 
-@pytest.mark.xfail(reason="an AttributeError: nobody says that the environment has no kernels", raises=AttributeError)
 def test_an_environment_without_kernels_is_refused() -> None:
     described = untuned.from_gymnasium("MountainCar-v0", episodes=20)
     with pytest.raises(InvalidInput):
@@ -393,7 +392,6 @@ except InvalidInput:
 COUNT = "asked = []\ndef count():\n    asked.append(None)\n    return len(asked) > 3\n"
 
 
-@pytest.mark.xfail(reason="nobody compares an agent with the environment: it reads and writes beyond its memory")
 @pytest.mark.parametrize(
     ("agent", "environment"),
     [

@@ -25,7 +25,7 @@ from untuned.errors import InvalidInput
 def world(episodes: int, seed: int = 0) -> World:
     # The fakes below take nothing of it but the number of episodes and the order of random numbers.
     place = Place(0, 0, np.zeros(1), np.zeros(0), np.full(4, seed, dtype=np.uint64))
-    return World(place, actions=2, episodes=episodes)
+    return World(place, actions=2, episodes=episodes, states=1, dimensions=1)
 
 
 @dataclass
@@ -307,7 +307,15 @@ def trial(name: str, part: int) -> tuple[list[float], list[float], int]:
         random_numbers,
     )
     assert environment.budget.episodes is not None
-    learner = agent.start(World(place, len(environment.actions), environment.budget.episodes))
+    learner = agent.start(
+        World(
+            place,
+            len(environment.actions),
+            environment.budget.episodes,
+            states=environment.states.number if isinstance(environment.states, DiscreteStates) else None,
+            dimensions=environment.states.dimensions,
+        )
+    )
     returns, final = np.zeros(environment.budget.episodes), np.zeros(30)
     steps = sum(learner.learn(returns[first : first + part]) for first in range(0, len(returns), part))
     learner.play(final)

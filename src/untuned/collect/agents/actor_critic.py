@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
-from untuned.collect.agents.features import Features, Fourier
+from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, write_features
+from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
@@ -20,6 +20,7 @@ from untuned.collect.kernels.traces import (
     LIST_COSTS,
     add,
     advance_along,
+    as_weight,
     decay_and_add,
     finish_along,
     product,
@@ -53,6 +54,7 @@ class ActorCritic:
 
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
+        check_fit(self.features, world.states, world.dimensions)
         adapted = self.critic_step_size is None
         step_sizes = np.array([self.actor_step_size, 1.0 if self.critic_step_size is None else self.critic_step_size])
         rule: tuple[Any, ...] = (self.discount, self.trace_decay, step_sizes, adapted, self.surprise_bonus)
@@ -111,7 +113,8 @@ def learn_features(
         traces[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        norm = write_features(basis, place.state, phi, new)
+        write_features(basis, place.state, phi, new)
+        norm = squared_norm(basis) if adapted else 0.0
         for each in range(actions + 1):
             values[each] = product(weights, each, phi, new)
             overlaps[each] = 0.0
@@ -133,26 +136,31 @@ def learn_features(
             delta = reward - value - surprise
             overshoot = decay * overlaps[critic] + norm
             if status == RUNNING:
-                norm = write_features(basis, place.state, phi, new)
+                write_features(basis, place.state, phi, new)
+                norm = squared_norm(basis) if adapted else 0.0
                 for each in range(actions):
                     gradient = (1.0 if each == action else 0.0) - probabilities[each]
                     values[each], overlaps[each] = advance_along(
-                        weights, traces, each, phi, old, new, actor_change, decay, gradient
+                        weights, traces, each, phi, old, new, actor_change, decay, gradient, True
                     )
                 values[critic], overlaps[critic] = advance_along(
-                    weights, traces, critic, phi, old, new, critic_change, decay, 1.0
+                    weights, traces, critic, phi, old, new, critic_change, decay, 1.0, False
                 )
                 delta += discount * values[critic]
                 overshoot -= discount * overlaps[critic]
             if adapted and overshoot > 0.0:
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
-            next_actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta
-            next_critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
+            next_actor_change = 0.0 if np.isnan(delta) else as_weight(weights, actor_step_size * delta)
+            next_critic_change = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
             if status != RUNNING:
                 for each in range(actions):
                     gradient = (1.0 if each == action else 0.0) - probabilities[each]
-                    finish_along(weights, traces, each, phi, old, actor_change, decay, gradient, next_actor_change)
-                finish_along(weights, traces, critic, phi, old, critic_change, decay, 1.0, next_critic_change)
+                    finish_along(
+                        weights, traces, each, phi, old, actor_change, decay, gradient, next_actor_change, basis.number
+                    )
+                finish_along(
+                    weights, traces, critic, phi, old, critic_change, decay, 1.0, next_critic_change, basis.number
+                )
                 break
             actor_change = next_actor_change
             critic_change = next_critic_change
@@ -165,7 +173,7 @@ def learn_features(
             if not finite:
                 # Beyond all numbers the short cut does not say what the sum over the weights would.
                 for each in range(actions + 1):
-                    add(weights, traces, each, actor_change if each < actions else critic_change)
+                    add(weights, traces, each, actor_change if each < actions else critic_change, basis.number)
                     values[each] = product(weights, each, phi, new)
                 actor_change = 0.0
                 critic_change = 0.0
@@ -234,42 +242,46 @@ def learn_table(
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
             actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
-            # The own state's traces are the only ones that grow; where they are is set after the others have decayed.
+            # From here on the policy's own traces, decayed and grown, stand in for the probabilities.
+            own = at * actions
             for j in range(actions):
                 gradient = (1.0 if j == action else 0.0) - probabilities[j]
-                probabilities[j] = decay * policy_traces[at * actions + j] + gradient
-                policy_traces[at * actions + j] = 0.0
-            value_traces[at] = 0.0
-            if not (np.isfinite(actor_change) and np.isfinite(critic_change)):
-                # Infinity times a zero trace is no number, wherever the trace.
-                decay_and_add(flat, policy_traces, decay, actor_change)
-                decay_and_add(values, value_traces, decay, critic_change)
-                policy[at, :] = actor_change
-                values[at] = critic_change
-            elif listed:
-                kept = 0
-                for each in range(count):
-                    i = active[each]
-                    trace = decay * value_traces[i]
-                    values[i] += critic_change * trace
-                    remembered = trace > FORGOTTEN
-                    value_traces[i] = trace if remembered else 0.0
-                    for j in range(i * actions, (i + 1) * actions):
-                        trace = decay * policy_traces[j]
-                        flat[j] += actor_change * trace
-                        policy_traces[j] = trace if remembered else 0.0
-                    if remembered or i == at:
-                        active[kept] = i
-                        kept += 1
-                count = kept
+                probabilities[j] = decay * policy_traces[own + j] + gradient
+            if np.isinf(actor_change) or np.isinf(critic_change):
+                # The plain way, since infinity times a zero trace is no number.
+                policy_traces *= decay
+                policy_traces[own : own + actions] = probabilities
+                value_traces *= decay
+                value_traces[at] = own_trace
+                flat += actor_change * policy_traces
+                values += critic_change * value_traces
             else:
-                decay_and_add(flat, policy_traces, decay, actor_change)
-                decay_and_add(values, value_traces, decay, critic_change)
-            for j in range(actions):
-                policy_traces[at * actions + j] = probabilities[j]
-                policy[at, j] += actor_change * probabilities[j]
-            value_traces[at] = own_trace
-            values[at] += critic_change * own_trace
+                policy_traces[own : own + actions] = 0.0
+                value_traces[at] = 0.0
+                if listed:
+                    kept = 0
+                    for each in range(count):
+                        i = active[each]
+                        trace = decay * value_traces[i]
+                        values[i] += critic_change * trace
+                        remembered = trace > FORGOTTEN
+                        value_traces[i] = trace if remembered else 0.0
+                        for j in range(i * actions, (i + 1) * actions):
+                            trace = decay * policy_traces[j]
+                            flat[j] += actor_change * trace
+                            policy_traces[j] = trace if remembered else 0.0
+                        if remembered or i == at:
+                            active[kept] = i
+                            kept += 1
+                    count = kept
+                else:
+                    decay_and_add(flat, policy_traces, decay, actor_change)
+                    decay_and_add(values, value_traces, decay, critic_change)
+                for j in range(actions):
+                    policy_traces[own + j] = probabilities[j]
+                    flat[own + j] += actor_change * probabilities[j]
+                value_traces[at] = own_trace
+                values[at] += critic_change * own_trace
         returns[episode] = total
     step_sizes[1] = critic_step_size
     return steps

@@ -44,6 +44,10 @@ class World:
         How many actions there are.
     episodes
         How many episodes the trial learns.
+    states
+        How many states there are, None if they are not counted.
+    dimensions
+        How many numbers an observation has.
     real
         The type of the agent's weights: ``np.float64``, or ``np.float32`` for speed.
     """
@@ -51,6 +55,8 @@ class World:
     place: Place
     actions: int
     episodes: int
+    states: int | None
+    dimensions: int
     real: type[np.float64] | type[np.float32] = np.float64
 
 

@@ -1,5 +1,6 @@
 """What a linear function is linear in: one weight per state, or a Fourier cosine basis."""
 
+import math
 from dataclasses import dataclass
 
 from untuned.errors import InvalidInput
@@ -19,6 +20,10 @@ class Tabular:
     """
 
     states: int
+
+    def __post_init__(self) -> None:
+        if self.states < 1:
+            raise InvalidInput(f"states={self.states} is not allowed: there is one at least")
 
     @property
     def number(self) -> int:
@@ -49,6 +54,11 @@ class Fourier:
             raise InvalidInput(f"dorder={self.dorder}, iorder={self.iorder}: orders of a basis are 0 or more")
         if not self.ranges:
             raise InvalidInput("a Fourier basis needs at least one dimension")
+        for low, high in self.ranges:
+            if not -math.inf < low < high < math.inf:
+                raise InvalidInput(
+                    f"a range of {low!r} to {high!r} is not allowed: give finite numbers, the lower first"
+                )
         if self.coupled > MOST_COUPLED:
             raise InvalidInput(
                 f"dorder={self.dorder} in {len(self.ranges)} dimensions gives {self.coupled:,} coupled features; "
@@ -67,6 +77,22 @@ class Fourier:
 
 
 Features = Tabular | Fourier
+
+
+def check_fit(features: Features, states: int | None, dimensions: int) -> None:
+    """Raise InvalidInput unless the features are of such states; kernels trust them, and would leave their memory."""
+    if isinstance(features, Tabular):
+        if states is None:
+            raise InvalidInput(f"{features} needs discrete states, these have {dimensions} dimensions: take Fourier")
+        if features.states < states:
+            raise InvalidInput(f"{features} has too few: there are {states} states")
+    else:
+        if states is not None:
+            raise InvalidInput(
+                f"a Fourier basis needs continuous states, and here are {states} discrete ones: take Tabular"
+            )
+        if len(features.ranges) != dimensions:
+            raise InvalidInput(f"{len(features.ranges)} ranges do not fit a state of {dimensions} dimensions")
 
 
 def largest_dorder(dimensions: int) -> int:

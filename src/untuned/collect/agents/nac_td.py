@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
-from untuned.collect.agents.features import Features, Fourier
+from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, write_features
+from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import sampled, softmax
 from untuned.collect.kernels.status import RUNNING
-from untuned.collect.kernels.traces import add, advance_along, decay_and_add, finish_along, product
+from untuned.collect.kernels.traces import add, advance_along, as_weight, decay_and_add, finish_along, product
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class NacTd:
 
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
+        check_fit(self.features, world.states, world.dimensions)
         rule = (
             self.discount,
             self.trace_decay,
@@ -115,7 +116,7 @@ def _advance_both(
     square = real(0.0)
     for i in range(np.uint64(weights.shape[1])):
         trace = traces[row, i]
-        weight = weights[row, i] + change_ * trace
+        weight = weights[row, i] + (change_ * trace if change_ != 0.0 else real(0.0))
         weights[row, i] = weight
         direction = weights[policy, i] + move_ * weight
         weights[policy, i] = direction
@@ -157,14 +158,13 @@ def learn_features(
     critic = actions
     policy = actions + 1
     decay = discount * trace_decay
-    # Once every preference is NaN the policy is what it will always be.
-    lost = False
     steps = 0
     for episode in range(returns.size):
         traces[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        norm = write_features(basis, place.state, phi, new)
+        write_features(basis, place.state, phi, new)
+        norm = squared_norm(basis)
         for each in range(actions):
             values[each] = product(weights, each, phi, new)
             preferences[each] = product(weights, policy + each, phi, new)
@@ -202,35 +202,39 @@ def learn_features(
             delta = reward - value
             length = 0.0
             if status != RUNNING:
-                last_critic = 0.0 if np.isnan(delta) else critic_step_size * delta
+                last_critic = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
                 error = delta - advantage
-                last_advantage = 0.0 if np.isnan(error) else advantage_step_size * error
+                last_advantage = 0.0 if np.isnan(error) else as_weight(weights, advantage_step_size * error)
                 for each in range(actions):
                     gradient = (1.0 if each == action else 0.0) - probabilities[each]
                     # The policy's move lies between the two changes of the advantage.
-                    add(weights, traces, each, advantage_change)
+                    add(weights, traces, each, advantage_change, basis.number)
                     _add_row(weights, policy + each, each, move)
-                    finish_along(weights, traces, each, phi, old, 0.0, decay, gradient, last_advantage)
+                    finish_along(weights, traces, each, phi, old, 0.0, decay, gradient, last_advantage, basis.number)
                     length += _square(weights, each)
-                finish_along(weights, traces, critic, phi, old, critic_change, decay, 1.0, last_critic)
+                finish_along(weights, traces, critic, phi, old, critic_change, decay, 1.0, last_critic, basis.number)
                 if length != 0.0:
                     for each in range(actions):
                         _add_row(weights, policy + each, each, actor_step_size / np.sqrt(length))
                 break
-            norm = write_features(basis, place.state, phi, new)
+            write_features(basis, place.state, phi, new)
+            norm = squared_norm(basis)
+            # Once every preference is NaN the policy is what it will always be.
+            lost = True
             for each in range(actions):
                 gradient = (1.0 if each == action else 0.0) - probabilities[each]
                 preferences[each], values[each], overlaps[each], partial_square = _advance_both(
                     weights, traces, each, policy + each, phi, old, new, advantage_change, move, decay, gradient
                 )
                 length += partial_square
+                lost = lost and np.isnan(preferences[each])
             values[critic], overlaps[critic] = advance_along(
-                weights, traces, critic, phi, old, new, critic_change, decay, 1.0
+                weights, traces, critic, phi, old, new, critic_change, decay, 1.0, False
             )
             delta += discount * values[critic]
-            critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
+            critic_change = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
             error = delta - advantage
-            advantage_change = 0.0 if np.isnan(error) else advantage_step_size * error
+            advantage_change = 0.0 if np.isnan(error) else as_weight(weights, advantage_step_size * error)
             if advantage_change != 0.0:
                 length += advantage_change * (2.0 * trace_advantage + advantage_change * trace_square)
                 trace_advantage += advantage_change * trace_square
@@ -248,16 +252,14 @@ def learn_features(
                 # Beyond all numbers the short cuts do not say what the sums over the weights would.
                 length = 0.0
                 for each in range(actions):
-                    add(weights, traces, each, advantage_change)
+                    add(weights, traces, each, advantage_change, basis.number)
                     length += _square(weights, each)
-                add(weights, traces, critic, critic_change)
-                lost = True
+                add(weights, traces, critic, critic_change, basis.number)
                 for each in range(actions):
                     if length != 0.0:
                         _add_row(weights, policy + each, each, actor_step_size / np.sqrt(length))
                     values[each] = product(weights, each, phi, new)
                     preferences[each] = product(weights, policy + each, phi, new)
-                    lost = lost and np.isnan(preferences[each])
                 values[critic] = product(weights, critic, phi, new)
                 critic_change = 0.0
                 advantage_change = 0.0

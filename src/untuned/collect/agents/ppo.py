@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
-from untuned.collect.agents.features import Features, Fourier
+from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
 from untuned.collect.kernels.fourier import Basis, basis, write_features
 from untuned.collect.kernels.jit import Floats, RandomState, kernel, reset_at, step_at
@@ -17,6 +17,7 @@ from untuned.collect.kernels.policies import sampled, softmax
 from untuned.collect.kernels.rng import uniform
 from untuned.collect.kernels.status import RUNNING
 from untuned.collect.kernels.traces import product
+from untuned.errors import InvalidInput
 
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.999
@@ -53,8 +54,14 @@ class Ppo:
     epochs: int
     minibatch: int
 
+    def __post_init__(self) -> None:
+        for name in ("steps_per_batch", "epochs", "minibatch"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name}={getattr(self, name)} is not allowed: give 1 or more")
+
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
+        check_fit(self.features, world.states, world.dimensions)
         # A row per action for the policy, then one for the state value.
         rows = world.actions + 1
         states = self.features
@@ -178,8 +185,10 @@ def learn_features(
             total += reward
             steps += 1
             if remember_outcome(batch, reward, status != RUNNING):
-                write_features(basis, place.state, phi, 0)
-                batch.values[-1] = product(weights, critic, phi, 0) if status == RUNNING else 0.0
+                batch.values[-1] = 0.0
+                if status == RUNNING:
+                    write_features(basis, place.state, phi, 0)
+                    batch.values[-1] = product(weights, critic, phi, 0)
                 _update_features(basis, weights, adam, phi, factors, batch, rule, values, probabilities, place.random)
         returns[episode] = total
     return steps
@@ -358,7 +367,7 @@ def fill_factors(values: Floats, probabilities: Floats, batch: Batch, sample: in
     ratio = np.exp(np.log(probabilities[action]) - batch.log_probabilities[sample])
     unclipped = ratio * advantage
     clipped = min(max(ratio, 1.0 - clip), 1.0 + clip) * advantage
-    # Where clipping makes the objective smaller, it is flat; a ratio that is NaN has no gradient either.
+    # Where clipping makes the objective smaller, it is flat.
     slope = unclipped if unclipped <= clipped else 0.0
     disorder = 0.0
     for each in range(critic):

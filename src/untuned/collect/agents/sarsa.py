@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
-from untuned.collect.agents.features import Features, Fourier
+from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import play_features, play_table
-from untuned.collect.kernels.fourier import Basis, basis, write_features
+from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
 from untuned.collect.kernels.jit import Floats, kernel, reset_at, step_at
 from untuned.collect.kernels.memory import aligned
 from untuned.collect.kernels.policies import epsilon_greedy, greedy
@@ -21,6 +21,7 @@ from untuned.collect.kernels.traces import (
     add,
     advance,
     advance_along,
+    as_weight,
     decay_and_add,
     finish_along,
     product,
@@ -52,6 +53,7 @@ class Sarsa:
 
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
+        check_fit(self.features, world.states, world.dimensions)
         adapted = self.step_size is None
         step_sizes = np.array([1.0 if self.step_size is None else self.step_size])
         rule: tuple[Any, ...] = (self.discount, self.trace_decay, self.epsilon, step_sizes, adapted, self.off_policy)
@@ -114,7 +116,8 @@ def learn_features(
         left[:] = 0.0
         start(place.state, place.parameters, place.random)
         new = 0
-        norm = write_features(basis, place.state, phi, new)
+        write_features(basis, place.state, phi, new)
+        norm = squared_norm(basis) if adapted else 0.0
         for each in range(actions):
             values[each] = product(weights, each, phi, new)
             overlaps[each] = 0.0
@@ -135,18 +138,19 @@ def learn_features(
                 if adapted and own_overlap > 0.0:
                     step_size = min(step_size, 1.0 / own_overlap)
                 delta = reward - value
-                last = 0.0 if np.isnan(delta) else step_size * delta
+                last = 0.0 if np.isnan(delta) else as_weight(weights, step_size * delta)
                 for each in range(actions):
                     # An infinite change makes NaN of every weight, as infinity times a zero trace does.
                     if left[each] > 0.0 or each == action or not np.isfinite(last):
                         gradient = 1.0 if each == action else 0.0
-                        finish_along(weights, traces, each, phi, old, change, decay, gradient, last)
+                        finish_along(weights, traces, each, phi, old, change, decay, gradient, last, basis.number)
                 break
-            norm = write_features(basis, place.state, phi, new)
+            write_features(basis, place.state, phi, new)
+            norm = squared_norm(basis) if adapted else 0.0
             for each in range(actions):
                 if each == action:
                     values[each], overlaps[each] = advance_along(
-                        weights, traces, each, phi, old, new, change, decay, 1.0
+                        weights, traces, each, phi, old, new, change, decay, 1.0, False
                     )
                     left[each] = 1.0
                 elif left[each] > 0.0:
@@ -165,14 +169,14 @@ def learn_features(
                 step_size = min(step_size, 1.0 / overshoot)
             target = values[greedy(values)] if off_policy else values[chosen]
             delta = reward + discount * target - value
-            change = 0.0 if np.isnan(delta) else step_size * delta
+            change = 0.0 if np.isnan(delta) else as_weight(weights, step_size * delta)
             value = values[chosen]
             if change != 0.0:
                 value += change * overlaps[chosen]
                 if not np.isfinite(value):
                     # Beyond all numbers the short cut does not say what the sum over the weights would.
                     for each in range(actions):
-                        add(weights, traces, each, change)
+                        add(weights, traces, each, change, basis.number)
                     change = 0.0
                     value = product(weights, chosen, phi, new)
             action = chosen
@@ -241,26 +245,28 @@ def learn_table(
             if adapted and overshoot > 0.0:
                 step_size = min(step_size, 1.0 / overshoot)
             change = 0.0 if np.isnan(delta) else step_size * delta
-            traces[own] = 0.0
-            if not np.isfinite(change):
-                # Infinity times a zero trace is no number, wherever the trace.
-                decay_and_add(flat, traces, decay, change)
-                flat[own] = change
-            elif listed:
-                kept = 0
-                for each in range(count):
-                    i = active[each]
-                    trace = decay * traces[i]
-                    traces[i] = trace if trace > FORGOTTEN else 0.0
-                    flat[i] += change * trace
-                    if trace > FORGOTTEN or i == own:
-                        active[kept] = i
-                        kept += 1
-                count = kept
+            if np.isinf(change):
+                # The plain way, since infinity times a zero trace is no number.
+                traces *= decay
+                traces[own] = own_trace
+                flat += change * traces
             else:
-                decay_and_add(flat, traces, decay, change)
-            traces[own] = own_trace
-            flat[own] += change * own_trace
+                traces[own] = 0.0
+                if listed:
+                    kept = 0
+                    for each in range(count):
+                        i = active[each]
+                        trace = decay * traces[i]
+                        traces[i] = trace if trace > FORGOTTEN else 0.0
+                        flat[i] += change * trace
+                        if trace > FORGOTTEN or i == own:
+                            active[kept] = i
+                            kept += 1
+                    count = kept
+                else:
+                    decay_and_add(flat, traces, decay, change)
+                traces[own] = own_trace
+                flat[own] += change * own_trace
             own = following
         returns[episode] = total
     step_sizes[0] = step_size

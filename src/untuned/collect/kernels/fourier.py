@@ -19,14 +19,18 @@ from untuned.collect.kernels.jit import Floats, kernel
 from untuned.collect.kernels.memory import aligned, padded
 from untuned.collect.kernels.trigonometry import small_sincos
 
+_LARGE = 2.0**20
+
 
 @kernel(ordered=True, inline=True)
 def sincospi(x: float) -> tuple[float, float]:
     """Return sin(pi x) and cos(pi x); the reduction is exact, so the error stays within 2e-16 however large x is."""
+    if np.abs(x) > _LARGE:
+        # The remainder is exact as well; it keeps what is added below from being rounded away.
+        x = x % 2.0
     quarter = np.floor(2.0 * x + 0.5)
     sine, cosine = small_sincos((x - 0.5 * quarter) * np.pi)
-    # Beyond 2**62 every x is an even number, and the conversion to an integer would not be defined.
-    quadrant = np.int64(quarter) & 3 if np.abs(quarter) < 4e18 else np.int64(0)
+    quadrant = np.int64(quarter) & 3
     if quadrant & 1:
         sine, cosine = cosine, sine
     if quadrant == 1 or quadrant == 2:
@@ -51,8 +55,8 @@ class Basis(NamedTuple):
         Coupled frequencies per dimension: dorder + 1.
     rows, width
         Entries of the first and of the last table; there are rows * width coupled features.
-    size
-        All features, with the zeros after them.
+    number, size
+        All features; and with the zeros after them.
     """
 
     scaling: Floats
@@ -61,6 +65,7 @@ class Basis(NamedTuple):
     frequencies: int
     rows: int
     width: int
+    number: int
     size: int
 
 
@@ -72,6 +77,7 @@ def basis(ranges: Sequence[tuple[float, float]], dorder: int, iorder: int, real:
     lows, highs = np.array(ranges, dtype=np.float64).T
     rows = frequencies ** (dimensions // 2)
     width = frequencies ** (dimensions - dimensions // 2)
+    number = rows * width + dimensions * singles
     powers = np.zeros((2, dimensions, frequencies + singles))
     powers[0] = 1.0
     return Basis(
@@ -81,46 +87,28 @@ def basis(ranges: Sequence[tuple[float, float]], dorder: int, iorder: int, real:
         frequencies=frequencies,
         rows=rows,
         width=width,
-        size=padded(rows * width + dimensions * singles),
+        number=number,
+        size=padded(number),
     )
 
 
 # Not inlined: all agents share it, and compiling it into each would cost seconds at the first run.
 @kernel
-def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> float:
-    """Write the features of a state into ``phi[row]``, where zeros follow, and return their squares' sum, phi.phi.
-
-    The sum needs no pass over the features: cos^2 x = (1 + cos 2x) / 2, and the sum of cos(2 pi c.u) over all coupled
-    frequencies c is the real part of a product over dimensions of sums over frequencies.
-    """
+def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> None:
+    """Write the features of a state into ``phi[row]``; the zeros after them stay."""
     dimensions = basis.powers.shape[1]
-    coupled = basis.rows * basis.width
-    place = coupled
-    sum_real = 1.0
-    sum_imaginary = 0.0
-    norm = 0.0
+    place = basis.rows * basis.width
     for dimension in range(dimensions):
         sine, cosine = sincospi((state[dimension] - basis.scaling[0, dimension]) * basis.scaling[1, dimension])
         c = 1.0
         s = 0.0
-        # Over frequencies: the sums of cos(2 pi k u) and sin(2 pi k u), 1 and 0 for the zeroth.
-        double_cosine = 1.0
-        double_sine = 0.0
         for k in range(1, basis.powers.shape[2]):
             c, s = c * cosine - s * sine, s * cosine + c * sine
             basis.powers[0, dimension, k] = c
             basis.powers[1, dimension, k] = s
-            if k < basis.frequencies:
-                double_cosine += c * c - s * s
-                double_sine += 2.0 * c * s
-            else:
+            if k >= basis.frequencies:
                 phi[row, place] = c
                 place += 1
-                norm += c * c
-        sum_real, sum_imaginary = (
-            sum_real * double_cosine - sum_imaginary * double_sine,
-            sum_real * double_sine + sum_imaginary * double_cosine,
-        )
     # A loop, so that the code stands there once: compiling it is much of what the first run waits for.
     for half in range(2):
         start = half * (dimensions // 2)
@@ -133,7 +121,6 @@ def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> 
         offset = np.uint64(i * basis.width)
         for k in range(np.uint64(basis.width)):
             phi[row, offset + k] = real * basis.halves[1, 0, k] - imaginary * basis.halves[1, 1, k]
-    return norm + 0.5 * (coupled + sum_real)
 
 
 @kernel(inline=True)
@@ -141,18 +128,48 @@ def _write_products(powers: Floats, start: int, stop: int, frequencies: int, hal
     """Fill one half's table with the products over dimensions start..stop-1, the last one's frequency fastest."""
     halves[half, 0, 0] = 1.0
     halves[half, 1, 0] = 0.0
-    if stop > start:
-        for k in range(np.uint64(frequencies)):
-            halves[half, 0, k] = powers[0, start, k]
-            halves[half, 1, k] = powers[1, start, k]
-    size = frequencies
-    for dimension in range(start + 1, stop):
-        # From the end, so that every entry is read before its place is taken.
-        for i in range(size - 1, -1, -1):
+    size = 1
+    for dimension in range(start, stop):
+        # From the end, so that every entry is read before its place is taken; and in one loop, not one per entry:
+        # most are so short that beginning a loop costs more than running it.
+        i = size - 1
+        k = frequencies - 1
+        size *= frequencies
+        for j in range(size - 1, -1, -1):
             c = halves[half, 0, i]
             s = halves[half, 1, i]
-            offset = np.uint64(i * frequencies)
-            for k in range(np.uint64(frequencies)):
-                halves[half, 0, offset + k] = c * powers[0, dimension, k] - s * powers[1, dimension, k]
-                halves[half, 1, offset + k] = c * powers[1, dimension, k] + s * powers[0, dimension, k]
-        size *= frequencies
+            halves[half, 0, j] = c * powers[0, dimension, k] - s * powers[1, dimension, k]
+            halves[half, 1, j] = c * powers[1, dimension, k] + s * powers[0, dimension, k]
+            k -= 1
+            if k < 0:
+                k = frequencies - 1
+                i -= 1
+
+
+@kernel
+def squared_norm(basis: Basis) -> float:
+    """Return phi.phi for the state whose features were written last, without a pass over the features.
+
+    cos^2 x = (1 + cos 2x) / 2, and the sum of cos(2 pi c.u) over all coupled frequencies c is the real part of a
+    product over dimensions of sums over frequencies.
+    """
+    real = 1.0
+    imaginary = 0.0
+    alone = 0.0
+    for dimension in range(basis.powers.shape[1]):
+        # The sums of cos(2 pi k u) and sin(2 pi k u): 1 and 0 for the zeroth frequency.
+        double_cosine = 1.0
+        double_sine = 0.0
+        for k in range(1, basis.powers.shape[2]):
+            c = basis.powers[0, dimension, k]
+            if k < basis.frequencies:
+                s = basis.powers[1, dimension, k]
+                double_cosine += c * c - s * s
+                double_sine += 2.0 * c * s
+            else:
+                alone += c * c
+        real, imaginary = (
+            real * double_cosine - imaginary * double_sine,
+            real * double_sine + imaginary * double_cosine,
+        )
+    return 0.5 * (basis.rows * basis.width + real) + alone

@@ -49,8 +49,15 @@ _LICENCES = set() if STRICT else {"reassoc", "contract"}
 # Where the order of operations carries the accuracy (argument reduction), only fusing is allowed.
 _ORDERED_LICENCES = set() if STRICT else {"contract"}
 
-# The folders whose files decide what a trial's numbers are.
-_KERNEL_FOLDERS = ("kernels", "environments", "agents")
+# What decides a trial's numbers: the kernels, what calls them, and what is drawn.
+_DECISIVE = (
+    "kernels/*.py",
+    "environments/*.py",
+    "agents/*.py",
+    "definitions/*.py",
+    "distributions.py",
+    "runner/trial.py",
+)
 
 _VECTOR = types.Array(types.float64, 1, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
@@ -61,7 +68,7 @@ _STEP_SIGNATURE = types.Tuple((types.float64, types.int64))(_VECTOR, _VECTOR, _R
 def kernel_sources() -> tuple[Path, ...]:
     """Return every source file whose content decides a trial's numbers, sorted."""
     collect = Path(__file__).parent.parent
-    return tuple(sorted(path for folder in _KERNEL_FOLDERS for path in (collect / folder).rglob("*.py")))
+    return tuple(sorted(path for pattern in _DECISIVE for path in collect.glob(pattern)))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Memory for kernels: rows that start at a cache line and have room for whole vectors."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def padded(number: int) -> int:
 
 def aligned(shape: tuple[int, ...], real: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
     """Return zeros that start at a cache line."""
-    size = int(np.prod(shape)) * np.dtype(real).itemsize
+    size = math.prod(shape) * np.dtype(real).itemsize
     memory = np.zeros(size + _CACHE_LINE, dtype=np.uint8)
     start = -memory.ctypes.data % _CACHE_LINE
     return memory[start : start + size].view(real).reshape(shape)

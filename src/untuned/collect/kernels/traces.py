@@ -15,9 +15,9 @@ from untuned.collect.kernels.jit import Floats, kernel
 
 Rows = NDArray[Any]
 
-#: A trace below this is forgotten: beside the traces that count, adding it would change no digit. Without forgetting,
-#: traces would sink to where numbers lose digits, and processors time.
-FORGOTTEN = 2.0**-60
+#: A trace below this is forgotten. It would sink to where numbers lose digits, and processors time; and even where
+#: weights grow beyond all bounds, nothing it could still add would be seen beside them.
+FORGOTTEN = 2.0**-1000
 
 #: Going through a list of traces costs so many times more per trace than going through all in order.
 LIST_COSTS = 8
@@ -25,9 +25,21 @@ LIST_COSTS = 8
 
 @kernel(inline=True)
 def advance_along(
-    weights: Rows, traces: Rows, row: int, phi: Rows, old: int, new: int, change: float, decay: float, gradient: float
+    weights: Rows,
+    traces: Rows,
+    row: int,
+    phi: Rows,
+    old: int,
+    new: int,
+    change: float,
+    decay: float,
+    gradient: float,
+    guarded: bool,
 ) -> tuple[float, float]:
-    """Bring one row up to date, its trace growing by ``gradient`` times the old features; return value and overlap."""
+    """Bring one row up to date, its trace growing by ``gradient`` times the old features; return value and overlap.
+
+    ``guarded`` where the trace may be NaN, as a diverged policy's is: a step that is skipped then changes nothing.
+    """
     real = weights.dtype.type
     change_ = real(change)
     decay_ = real(decay)
@@ -36,7 +48,7 @@ def advance_along(
     overlap = real(0.0)
     for i in range(np.uint64(weights.shape[1])):
         trace = traces[row, i]
-        weight = weights[row, i] + change_ * trace
+        weight = weights[row, i] + (real(0.0) if guarded and change_ == 0.0 else change_ * trace)
         weights[row, i] = weight
         trace = decay_ * trace + gradient_ * phi[old, i]
         traces[row, i] = trace
@@ -77,24 +89,31 @@ def finish_along(
     decay: float,
     gradient: float,
     last: float,
+    number: int,
 ) -> None:
-    """Make the change put off and the episode's last one, ``last``; the trace itself is done with."""
+    """Make the change put off and the episode's last one, ``last``; the trace itself is done with.
+
+    ``number`` features, not the zeros after them: infinity times zero is no number, and must not get there.
+    """
     real = weights.dtype.type
     change_ = real(change)
     decay_ = real(decay)
     gradient_ = real(gradient)
     last_ = real(last)
-    for i in range(np.uint64(weights.shape[1])):
+    for i in range(np.uint64(number)):
         trace = traces[row, i]
-        weights[row, i] = (weights[row, i] + change_ * trace) + last_ * (decay_ * trace + gradient_ * phi[old, i])
+        weight = weights[row, i] + (change_ * trace if change_ != 0.0 else real(0.0))
+        last_trace = decay_ * trace + gradient_ * phi[old, i]
+        weights[row, i] = weight + (last_ * last_trace if last_ != 0.0 else real(0.0))
 
 
 @kernel
-def add(weights: Rows, traces: Rows, row: int, change: float) -> None:
-    """Make a change of one row now."""
+def add(weights: Rows, traces: Rows, row: int, change: float, number: int) -> None:
+    """Make a change of one row now: of ``number`` features, not of the zeros after them."""
     change_ = weights.dtype.type(change)
-    for i in range(np.uint64(weights.shape[1])):
-        weights[row, i] += change_ * traces[row, i]
+    if change_ != 0.0:
+        for i in range(np.uint64(number)):
+            weights[row, i] += change_ * traces[row, i]
 
 
 @kernel(inline=True)
@@ -107,10 +126,16 @@ def product(weights: Rows, row: int, phi: Rows, new: int) -> float:
 
 
 @kernel(inline=True)
+def as_weight(weights: Rows, number: float) -> float:
+    """Return a number as a weight can hold it: infinite, in single precision, where a double is not."""
+    return np.float64(weights.dtype.type(number))
+
+
+@kernel(inline=True)
 def decay_and_add(weights: Floats, traces: Floats, decay: float, change: float) -> None:
     """Decay every trace, and add ``change`` times each to its weight; one flat array of either."""
     for i in range(np.uint64(weights.size)):
         trace = decay * traces[i]
-        trace = trace if np.abs(trace) > FORGOTTEN else 0.0
+        trace = 0.0 if np.abs(trace) < FORGOTTEN else trace
         traces[i] = trace
-        weights[i] += change * trace
+        weights[i] += change * trace if change != 0.0 else 0.0

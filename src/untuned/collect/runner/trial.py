@@ -18,7 +18,7 @@ from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.draw import Draw, Drawn
 from untuned.collect.definitions.registry import algorithm
 from untuned.collect.environments.checks import checked_choice, checked_size
-from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment
+from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
@@ -30,8 +30,9 @@ LARGEST = 2**63 - 1
 #: The types that weights may have, by name.
 PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.float64, "float32": np.float32}
 
-#: Learning is handed over in pieces that take about this many seconds, between which a trial can be stopped.
+#: Work is handed to kernels in pieces of about this many seconds, the first one of so many episodes.
 _PIECE = 0.2
+_FIRST_PIECE = 4
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def run_trial(
     seed, trial
         The study's seed and the trial's number; together with the two names they decide all that is random.
     precision
-        The type of the agent's weights. "float32" is faster on large features, and another, equally good, trial.
+        The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
+        double precision.
     stop
         Asked a few times a second; when it says True, the trial ends with `Stopped`.
 
@@ -171,6 +173,8 @@ def run_trial(
     """
     chosen = algorithm(definition) if isinstance(definition, str) else definition
     place = environment_named(environment) if isinstance(environment, str) else environment
+    if not isinstance(place, CompiledEnvironment):
+        raise InvalidInput(f"{place.name} has no compiled dynamics: trials run in environments of untuned.environment")
     key = TrialKey(seed, chosen.name, place.name, trial, precision)
     if place.budget.episodes is None:
         raise InvalidInput(
@@ -187,6 +191,8 @@ def run_trial(
             Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
             actions=len(place.actions),
             episodes=place.budget.episodes,
+            states=place.states.number if isinstance(place.states, DiscreteStates) else None,
+            dimensions=place.states.dimensions,
             real=PRECISIONS[precision],
         )
     )
@@ -211,19 +217,20 @@ def run_trial(
 
 
 def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
-    """Do the work a few episodes at a time, as many as fit into a piece, and return the number of steps."""
-    if stop is None:
-        return work(returns)
+    """Do the work a few episodes at a time, and return the number of steps.
+
+    Between pieces Python hears of interruptions, and ``stop`` is asked.
+    """
     done = 0
-    size = 1
+    size = _FIRST_PIECE
     steps = 0
     while done < returns.size:
-        if stop():
+        if stop is not None and stop():
             raise Stopped
         begin = time.perf_counter()
         steps += work(returns[done : done + size])
         done += size
         spent = time.perf_counter() - begin
-        # Longer pieces, but no more than four times as long: episodes tend to change their length.
-        size = max(1, min(4 * size, int(size * _PIECE / max(spent, 1e-6))))
+        # Longer pieces, but not much longer at once: episodes tend to change their length.
+        size = max(1, min(8 * size, int(size * _PIECE / max(spent, 1e-6))))
     return steps
