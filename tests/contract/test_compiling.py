@@ -83,8 +83,9 @@ def test_editing_any_kernel_source_changes_the_fingerprint(tmp_path: Path) -> No
     package = copied_package(tmp_path)
     collect = package / "collect"
     names = [path.relative_to(Path(untuned.__file__).parent / "collect") for path in jit.kernel_sources()]
-    assert {name.parts[0] for name in names} == {"kernels", "environments", "agents"}
-    for folder in ("kernels", "environments", "agents"):
+    folders = {"kernels", "environments", "agents", "definitions"}
+    assert {name.parts[0] for name in names} == folders | {"distributions.py", "runner"}
+    for folder in folders:
         assert {path.name for path in (collect / folder).rglob("*.py")} == {
             name.name for name in names if name.parts[0] == folder
         }
