@@ -246,6 +246,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.limit is not None and not arguments.limit.is_file():
         parser.error(f"{arguments.limit} is not there: --limit takes the Python file that wraps the C program")
+    if arguments.rounds < 1:
+        parser.error("--rounds is 1 or more")
     parts = set(arguments.only)
 
     def lines() -> Iterator[dict[str, Any]]:

@@ -127,7 +127,7 @@ def main() -> None:
         algorithms = [untuned.algorithm(name) for name in split(arguments.algorithms)] or untuned.algorithms()[:11]
     except (untuned.UntunedError, OSError) as error:
         parser.error(str(error))
-    except ValueError:
+    except (ValueError, csv.Error):
         parser.error(f"{arguments.against} needs columns environment, algorithm and mean, with a number in the last")
 
     cells = [(environment, definition) for environment in environments for definition in algorithms]
@@ -139,11 +139,15 @@ def main() -> None:
 
 def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace) -> None:
     misses: list[float] = []
+    begun = False
+    if published and not published.keys() & {(environment.name, definition.name) for environment, definition in cells}:
+        print("warning: the file has none of these cells: are its names those of `untuned list`?", file=sys.stderr)
     for (environment, definition), results in finished_cells(
         cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
     ):
         scores = [each.score for each in results]
-        if not arguments.json and (environment, definition) == cells[0]:
+        if not arguments.json and not begun:
+            begun = True
             print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
         mean = float(np.mean(scores))
         known = published.get((environment.name, definition.name))

@@ -11,11 +11,17 @@ import argparse
 import json
 import math
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from untuned.collect.runner.trial import TrialResult, run_trial
+from untuned import UntunedError, algorithm, environment
+from untuned.collect.definitions.definition import Definition
+from untuned.collect.environments.environment import CompiledEnvironment
+from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
+
+Cell = tuple[Definition, CompiledEnvironment]
 
 
 def main() -> None:
@@ -26,37 +32,49 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
+    if arguments.trials < 2 or arguments.workers < 1:
+        parser.error("--trials is 2 or more, --workers 1 or more")
+    try:
+        cells = [(algorithm(a), environment(e)) for e in arguments.environments for a in arguments.algorithms]
+    except UntunedError as error:
+        parser.error(str(error))
 
-    def pair(cell: tuple[str, str], trial: int) -> tuple[TrialResult, TrialResult]:
-        algorithm, environment = cell
-        return (
-            run_trial(algorithm, environment, trial=trial, precision="float64"),
-            run_trial(algorithm, environment, trial=trial, precision="float32"),
-        )
+    def measured(cell: Cell, trial: int, precision: str) -> tuple[TrialResult, float]:
+        begin = time.thread_time()
+        result = run_trial(*cell, trial=trial, precision=precision)
+        # The processor's time, which does not depend on what else the machine is doing.
+        return result, (time.thread_time() - begin) / result.steps
 
-    for environment in arguments.environments:
-        for algorithm in arguments.algorithms:
-            with ThreadPoolExecutor(arguments.workers) as pool:
-                cell = (algorithm, environment)
-                pairs = list(pool.map(lambda trial, cell=cell: pair(cell, trial), range(arguments.trials)))
-            scores = np.array([[each.score for each in both] for both in pairs])
-            difference = scores[:, 1] - scores[:, 0]
-            error = float(difference.std(ddof=1)) / math.sqrt(len(pairs))
-            seconds = [sum(both[i].seconds / both[i].steps for both in pairs) for i in range(2)]
-            line = {
-                "environment": environment,
-                "algorithm": algorithm,
-                "trials": len(pairs),
-                "float64": round(float(scores[:, 0].mean()), 3),
-                "float32": round(float(scores[:, 1].mean()), 3),
-                "difference": round(float(difference.mean()), 3),
-                "standard_error": round(error, 3),
-                "z": round(float(difference.mean()) / error, 2) if error > 0 else 0.0,
-                "diverged": [float(np.mean([both[i].diverged for both in pairs])) for i in range(2)],
-                "time_per_step": round(seconds[1] / seconds[0], 3),
-            }
-            text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())
-            print(text, flush=True)
+    def pair(cell: Cell, trial: int) -> list[tuple[TrialResult, float]]:
+        return [measured(cell, trial, precision) for precision in PRECISIONS]
+
+    for cell in cells:
+        # Compiled beforehand, not measured.
+        pair(cell, 0)
+        with ThreadPoolExecutor(arguments.workers) as pool:
+            pairs = list(pool.map(lambda trial, cell=cell: pair(cell, trial), range(arguments.trials)))
+        print(line(cell, pairs, arguments.json), flush=True)
+
+
+def line(cell: Cell, pairs: list[list[tuple[TrialResult, float]]], as_json: bool) -> str:
+    """Return what is to be said of a cell, given its trials in both precisions with their costs per step."""
+    scores = np.array([[result.score for result, _ in both] for both in pairs])
+    costs = np.array([[cost for _, cost in both] for both in pairs]).sum(axis=0)
+    difference = scores[:, 1] - scores[:, 0]
+    error = float(difference.std(ddof=1)) / math.sqrt(len(pairs))
+    facts = {
+        "environment": cell[1].name,
+        "algorithm": cell[0].name,
+        "trials": len(pairs),
+        "float64": round(float(scores[:, 0].mean()), 3),
+        "float32": round(float(scores[:, 1].mean()), 3),
+        "difference": round(float(difference.mean()), 3),
+        "standard_error": round(error, 3),
+        "z": round(float(difference.mean()) / error, 2) if error > 0 else None,
+        "diverged": [float(np.mean([both[i][0].diverged for both in pairs])) for i in range(2)],
+        "time_per_step": round(float(costs[1] / costs[0]), 3),
+    }
+    return json.dumps(facts) if as_json else "  ".join(f"{key} {value}" for key, value in facts.items())
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and 
 from typing import TYPE_CHECKING
 
 from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
-from untuned.errors import InvalidInput, MissingExtra, UnknownName, UntunedError
+from untuned.errors import InvalidInput, MissingExtra, Stopped, UnknownName, UntunedError
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
@@ -32,6 +32,7 @@ __all__ = [
     "Draw",
     "InvalidInput",
     "MissingExtra",
+    "Stopped",
     "TrialKey",
     "TrialResult",
     "UnknownName",

@@ -5,7 +5,8 @@
     UntunedError                 everything this package raises on purpose
     ├── InvalidInput             a value that is not allowed (also a ValueError)
     │   └── UnknownName          a name nobody registered; says which is nearest
-    └── MissingExtra             an optional dependency is not installed (also an ImportError)
+    ├── MissingExtra             an optional dependency is not installed (also an ImportError)
+    └── Stopped                  work was stopped before its end, because somebody asked for it
 
 Every message says what was found, what is allowed and what to do. The command line prints the message alone;
 ``untuned --debug`` shows the traceback as well.
@@ -49,6 +50,10 @@ class UnknownName(InvalidInput):
     def __reduce__(self) -> tuple[type["UnknownName"], tuple[object, ...]]:
         # Exceptions are rebuilt from their message alone unless told otherwise, and workers send them home.
         return type(self), self._arguments
+
+
+class Stopped(UntunedError):
+    """Work was stopped before its end, because somebody asked for it; it has no result."""
 
 
 class MissingExtra(UntunedError, ImportError):

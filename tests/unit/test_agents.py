@@ -583,6 +583,7 @@ def batch_of(steps: int, rng: np.random.Generator) -> Batch:
         advantages=rng.normal(0.0, 2.0, steps),
         order=np.zeros(steps, dtype=np.int64),
         filled=np.zeros(1, dtype=np.int64),
+        troubled=np.zeros(1, dtype=np.bool_),
     )
 
 

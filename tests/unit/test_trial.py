@@ -20,14 +20,16 @@ import untuned
 import worlds
 from untuned.collect.agents.agent import Agent, Learner, World
 from untuned.collect.agents.features import Fourier, Tabular
+from untuned.collect.agents.ppo import Ppo
 from untuned.collect.agents.sarsa import Sarsa
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates, Environment
 from untuned.collect.kernels.jit import INTERPRETED, Floats, fingerprint
+from untuned.collect.kernels.rng import random_state
 from untuned.collect.runner import trial as module
-from untuned.collect.runner.trial import LARGEST, Stopped, TrialKey, run_trial
-from untuned.errors import InvalidInput, UnknownName
+from untuned.collect.runner.trial import LARGEST, TrialKey, run_trial
+from untuned.errors import InvalidInput, Stopped, UnknownName
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpreter; the oracles cover the same code")
 
@@ -125,8 +127,8 @@ def test_a_result_says_all_of_itself(algorithm: str, environment: str) -> None:
     assert np.isfinite(result.returns).all()
     assert result.steps >= len(result.returns)
     assert result.seconds > 0
-    assert result.kernels == fingerprint()
-    assert result.definition == str(untuned.algorithm(algorithm).version)
+    assert result.fingerprint == fingerprint()
+    assert result.definition_version == str(untuned.algorithm(algorithm).version)
     assert list(result.dynamics) == [each.name for each in where.parameters]
     assert result.log_density == pytest.approx(sum(each.log_density for each in result.draws))
     for each in result.draws:
@@ -163,7 +165,7 @@ def test_the_draws_are_those_that_the_agent_got() -> None:
     mine = Definition("mine", "Mine", 7, "a user's own", build)
     result = run_trial(mine, "chain-10-stochastic", trial=12)
     assert result.key.algorithm == "mine"
-    assert result.definition == "7"
+    assert result.definition_version == "7"
     values = {each.name: each.value for each in result.draws}
     assert values == {"step_size": seen[0].step_size, "epsilon": seen[0].epsilon}
     densities = {each.name: each.log_density for each in result.draws}
@@ -188,7 +190,7 @@ def test_tuning_within_runs_to_the_end() -> None:
     assert {name.partition(".")[0] for name in names} == {"1", "2", "3"}
     assert [name for name in names if name.startswith("2.")] == ["2.gamma", "2.lambda", "2.epsilon", "2.step_size"]
     assert len(result.returns) == 100
-    assert result.definition == "1+1"
+    assert result.definition_version == "1+1"
 
 
 def test_too_few_episodes_to_tune_within_are_refused() -> None:
@@ -382,6 +384,7 @@ UNFIT = """
 from untuned import Definition, InvalidInput, run_trial
 from untuned.collect.agents.features import Fourier, Tabular
 from untuned.collect.agents.ppo import Ppo
+from untuned.collect.agents.ppo import Ppo
 from untuned.collect.agents.sarsa import Sarsa
 try:
     run_trial(Definition("unfit", "Unfit", 1, "", lambda environment, draw: {agent}), {environment!r}, stop=count)
@@ -419,3 +422,71 @@ def test_an_agent_that_does_not_fit_is_refused(agent: str, environment: str) -> 
         check=False,
     )
     assert finished.stdout == "refused\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, "cart-pole"), "None is no algorithm"),
+        ((Sarsa(Tabular(10), 0.9, 0.5, 0.1, 0.1), "chain-10-stochastic"), "is no algorithm"),
+        (("sarsa", None), "None has no compiled dynamics"),
+        (("sarsa", 5), "5 has no compiled dynamics"),
+    ],
+)
+def test_things_of_the_wrong_kind_are_said_in_words(arguments: tuple[Any, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        run_trial(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Sarsa(Tabular(3), 0.9, 0.5, -1.0, 0.1), "epsilon=-1.0 is not allowed: give a number from 0 to 1"),
+        (lambda: Sarsa(Tabular(3), 2.0, 0.5, 0.1, 0.1), "discount=2.0 is not allowed"),
+        (lambda: Sarsa(Tabular(3), 0.9, None, 0.1, 0.1), "trace_decay=None is not allowed"),  # type: ignore[arg-type]
+        (lambda: Sarsa(Tabular(3), 0.9, 0.5, 0.1, "a"), "step_size='a' is not allowed"),  # type: ignore[arg-type]
+        (lambda: Sarsa(Tabular(3), 0.9, 0.5, 0.1, float("nan")), "step_size=nan is not allowed"),
+        (lambda: Tabular(0), "states=0 is not allowed"),
+        (lambda: Tabular(10.0), "states=10.0 is not allowed"),  # type: ignore[arg-type]
+        (lambda: Tabular(10**12), "is not allowed"),
+        (lambda: Fourier(3, 1, 1), "give \\(low, high\\) for each dimension"),  # type: ignore[arg-type]
+        (lambda: Fourier(((0.0, 1.0),), 1, 10**9), "iorder=1000000000 is not allowed"),
+        (lambda: Fourier(((1.0, 1.0),), 1, 1), "the lower first"),
+        (lambda: Fourier((), 1, 1), "at least one dimension"),
+        (lambda: Fourier(((0.0, 1.0),) * 5, 9, 1), "take dorder <= 5"),
+        (lambda: Ppo(Tabular(3), 0.9, 0.5, 0.1, 0.2, 0.0, 64, 2.5, 16), "epochs=2.5 is not"),  # type: ignore[arg-type]
+    ],
+)
+def test_hyperparameters_that_no_kernel_should_see(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        build()
+
+
+def test_whole_numbers_are_as_good_as_others() -> None:
+    agent = Sarsa(Tabular(np.int64(10)), 1, 0, np.float32(0.5), 1)  # type: ignore[arg-type]
+    assert [type(value) for value in (agent.discount, agent.trace_decay, agent.epsilon, agent.step_size)] == [float] * 4
+    assert type(agent.features.number) is int
+
+
+def test_what_was_adapted_is_told() -> None:
+    result = run_trial("sarsa-parl2", "chain-10-stochastic")
+    assert 0.0 < result.adapted["step_size"] < 1.0
+    assert run_trial("sarsa", "chain-10-stochastic").adapted == {}
+    assert "critic_step_size" in run_trial("ac-parl2", "chain-10-stochastic").adapted
+    assert run_trial("tuned-within[sarsa,3]", "chain-10-stochastic").adapted["chosen"] in (1, 2, 3)
+
+
+def test_overflow_of_what_is_learned_from_is_divergence_too() -> None:
+    # Weights near the largest number may stay finite while sums of them do not: then every step is skipped.
+    there = untuned.environment("cart-pole")
+    assert isinstance(there.states, ContinuousStates)
+    features = Fourier(there.states.ranges, 3, 3)
+    found = 0
+    for seed in range(90, 140):
+        step_size = math.exp(np.random.default_rng(seed).uniform(math.log(2), math.log(200))) / features.number
+        learner = Sarsa(features, 0.99, 0.5, 0.1, step_size).start(worlds.started(there, random_state(seed)))
+        learner.learn(np.zeros(40))
+        finite = bool(np.isfinite(learner.weights).all())
+        found += learner.diverged and finite
+        assert learner.diverged or (finite and float(np.abs(learner.weights).max()) < 1e305)
+    assert found > 0

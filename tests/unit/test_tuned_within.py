@@ -61,6 +61,10 @@ class Fake:
     def diverged(self) -> bool:
         return self.diverges and self.learned > 0
 
+    @property
+    def adapted(self) -> dict[str, float]:
+        return {"gain": self.gain}
+
 
 def started(*fakes: Fake, episodes: int = 100) -> SelfTuning:
     return TunedWithin(fakes).start(world(episodes))
@@ -180,16 +184,18 @@ def test_playing_before_the_choice_plays_whose_turn_it_is() -> None:
     assert learned(learner, 6)[0] == [7, 8, 9, 10, 11, 12]
 
 
-@pytest.mark.parametrize(("diverging", "before", "after"), [(0, True, False), (1, False, True)])
-def test_divergence_is_that_of_the_chosen_once_there_is_one(diverging: int, before: bool, after: bool) -> None:
+@pytest.mark.parametrize(("diverging", "before", "after"), [(0, True, True), (1, False, True), (2, False, False)])
+def test_a_candidate_that_diverged_is_not_forgotten(diverging: int, before: bool, after: bool) -> None:
     fakes = [Fake(0.0, diverges=diverging == 0), Fake(7.0, diverges=diverging == 1)]
     learner = started(*fakes, episodes=8)
     assert learner.diverged is False
     learner.learn(np.zeros(1))
     assert learner.diverged is before
+    assert learner.adapted == {}
     learner.learn(np.zeros(7))
     assert learner.chosen == 1
     assert learner.diverged is after
+    assert learner.adapted == {"chosen": 2, "gain": 1.0}
 
 
 @pytest.mark.parametrize(("number", "episodes"), [(4, 7), (1, 1), (50, 99)])

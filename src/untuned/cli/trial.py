@@ -46,8 +46,9 @@ def _print(result: "TrialResult") -> None:
         "final return": f"{_number(result.final_return)}  (mean of {result.final_returns.size} more, learning off)",
         "steps": f"{result.steps:,}",
     }
+    outcome |= {f"{name} at the end": _number(value) for name, value in result.adapted.items()}
     if result.diverged:
-        outcome["diverged"] = "yes: weights are no longer finite numbers; the score counts all the same"
+        outcome["diverged"] = "yes: it met numbers that are not finite; the score counts all the same"
     margin = max(map(len, [*draws, *parameters, *outcome]))
     for heading, lines in (("Hyperparameters drawn", draws), ("Environment drawn", parameters), ("Outcome", outcome)):
         typer.echo(heading)
@@ -72,6 +73,8 @@ def _plot(result: "TrialResult", aside: bool) -> None:
     except UnicodeEncodeError:
         braille = False
     width = max(10, min(60, shutil.get_terminal_size((80, 24)).columns - 14))
-    typer.echo(f"\nReturn of each episode while learning, 1 to {result.returns.size}", err=aside)
+    columns = 2 * width if braille else width
+    what = "Return of each episode" if result.returns.size <= columns else "Returns, neighbouring episodes averaged,"
+    typer.echo(f"\n{what} while learning, 1 to {result.returns.size}", err=aside)
     for line in curve(result.returns.tolist(), width, 8, braille):
         typer.echo(line, err=aside)

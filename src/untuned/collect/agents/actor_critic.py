@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
+from untuned.collect.agents.checks import settle_fractions, settle_step_sizes
 from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
 from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
@@ -52,12 +53,17 @@ class ActorCritic:
     critic_step_size: float | None
     surprise_bonus: float = 0.0
 
+    def __post_init__(self) -> None:
+        settle_fractions(self, "discount", "trace_decay")
+        settle_step_sizes(self, "actor_step_size", "critic_step_size", "surprise_bonus")
+
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.critic_step_size is None
         step_sizes = np.array([self.actor_step_size, 1.0 if self.critic_step_size is None else self.critic_step_size])
-        rule: tuple[Any, ...] = (self.discount, self.trace_decay, step_sizes, adapted, self.surprise_bonus)
+        troubled = np.zeros(1, dtype=np.bool_)
+        rule: tuple[Any, ...] = (self.discount, self.trace_decay, step_sizes, adapted, self.surprise_bonus, troubled)
         # A row per action for the policy, then one for the state value.
         rows = world.actions + 1
         probabilities = np.zeros(world.actions)
@@ -76,7 +82,8 @@ class ActorCritic:
             traces = (np.zeros(policy.size), np.zeros(states), np.zeros(states, dtype=np.int64))
             learning = partial(learn_table, world.place, policy, values, *traces, probabilities, *rule)
             playing = partial(play_table, world.place, policy, probabilities, SOFTMAX)
-        return CompiledLearner(learning, playing, weights, step_sizes)
+        adapting = "critic_step_size" if adapted else None
+        return CompiledLearner(learning, playing, weights, troubled, step_sizes, adapting)
 
 
 @kernel
@@ -94,6 +101,7 @@ def learn_features(
     step_sizes: Floats,
     adapted: bool,
     surprise_bonus: float,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
@@ -150,6 +158,7 @@ def learn_features(
                 overshoot -= discount * overlaps[critic]
             if adapted and overshoot > 0.0:
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
+            troubled[0] |= not np.isfinite(delta)
             next_actor_change = 0.0 if np.isnan(delta) else as_weight(weights, actor_step_size * delta)
             next_critic_change = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
             if status != RUNNING:
@@ -196,6 +205,7 @@ def learn_table(
     step_sizes: Floats,
     adapted: bool,
     surprise_bonus: float,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
@@ -240,6 +250,7 @@ def learn_table(
                 overshoot -= discount * (own_trace if following == at else decay * value_traces[following])
             if adapted and overshoot > 0.0:
                 critic_step_size = min(critic_step_size, 1.0 / overshoot)
+            troubled[0] |= not np.isfinite(delta)
             actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
             # From here on the policy's own traces, decayed and grown, stand in for the probabilities.

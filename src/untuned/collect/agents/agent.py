@@ -71,7 +71,11 @@ class Learner(Protocol):
 
     @property
     def diverged(self) -> bool:
-        """Whether what was learned has stopped being finite numbers."""
+        """Whether what was learned, or what it was learned from, has stopped being finite numbers."""
+
+    @property
+    def adapted(self) -> dict[str, float]:
+        """What the agent settled on by itself so far, by name."""
 
 
 class Agent(Protocol):
@@ -90,15 +94,21 @@ class CompiledLearner:
     learning, playing
         ``steps = learning(returns)``: kernels with everything but the returns bound.
     weights
-        All that is learned; once any of it has stopped being a finite number it never becomes one again.
+        All that is learned.
+    troubled
+        One flag, raised when an error to learn from was not a finite number.
     step_sizes
-        The step sizes in use, those that adapt included.
+        The step sizes in use; the last may adapt.
+    adapting
+        The name of the one that adapts, if any does.
     """
 
     learning: Callable[[Floats], int]
     playing: Callable[[Floats], int]
     weights: NDArray[Any]
+    troubled: NDArray[np.bool_]
     step_sizes: Floats
+    adapting: str | None = None
 
     def learn(self, returns: Floats) -> int:
         """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
@@ -110,5 +120,10 @@ class CompiledLearner:
 
     @property
     def diverged(self) -> bool:
-        """Whether any weight has stopped being a finite number."""
-        return not bool(np.isfinite(self.weights).all())
+        """Whether any weight, or any error to learn from, has stopped being a finite number."""
+        return bool(self.troubled[0]) or not bool(np.isfinite(self.weights).all())
+
+    @property
+    def adapted(self) -> dict[str, float]:
+        """The step size that adapts, as it is now."""
+        return {} if self.adapting is None else {self.adapting: float(self.step_sizes[-1])}

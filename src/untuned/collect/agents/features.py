@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from untuned.collect.agents.checks import settle_sizes
 from untuned.errors import InvalidInput
 
 #: Coupled features a basis may have at most, as in the paper's experiment.
@@ -22,8 +23,7 @@ class Tabular:
     states: int
 
     def __post_init__(self) -> None:
-        if self.states < 1:
-            raise InvalidInput(f"states={self.states} is not allowed: there is one at least")
+        settle_sizes(self, 1, "states")
 
     @property
     def number(self) -> int:
@@ -50,8 +50,11 @@ class Fourier:
     iorder: int
 
     def __post_init__(self) -> None:
-        if self.dorder < 0 or self.iorder < 0:
-            raise InvalidInput(f"dorder={self.dorder}, iorder={self.iorder}: orders of a basis are 0 or more")
+        settle_sizes(self, 0, "dorder", "iorder")
+        try:
+            object.__setattr__(self, "ranges", tuple((float(low), float(high)) for low, high in self.ranges))
+        except (TypeError, ValueError):
+            raise InvalidInput(f"ranges={self.ranges!r} is not allowed: give (low, high) for each dimension") from None
         if not self.ranges:
             raise InvalidInput("a Fourier basis needs at least one dimension")
         for low, high in self.ranges:
@@ -86,6 +89,8 @@ def check_fit(features: Features, states: int | None, dimensions: int) -> None:
             raise InvalidInput(f"{features} needs discrete states, these have {dimensions} dimensions: take Fourier")
         if features.states < states:
             raise InvalidInput(f"{features} has too few: there are {states} states")
+    elif not isinstance(features, Fourier):
+        raise InvalidInput(f"features={features!r} is not allowed: give Tabular or Fourier features")
     else:
         if states is not None:
             raise InvalidInput(

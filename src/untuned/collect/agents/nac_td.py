@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
+from untuned.collect.agents.checks import settle_fractions, settle_step_sizes
 from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
 from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
@@ -41,17 +42,22 @@ class NacTd:
     critic_step_size: float
     advantage_step_size: float
 
+    def __post_init__(self) -> None:
+        settle_fractions(self, "discount", "trace_decay")
+        settle_step_sizes(self, "actor_step_size", "critic_step_size", "advantage_step_size")
+
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
         check_fit(self.features, world.states, world.dimensions)
-        rule = (
+        troubled = np.zeros(1, dtype=np.bool_)
+        rule: tuple[Any, ...] = (
             self.discount,
             self.trace_decay,
             self.actor_step_size,
             self.critic_step_size,
             self.advantage_step_size,
+            troubled,
         )
-        step_sizes = np.array(rule[2:])
         actions = world.actions
         rows = 2 * actions + 1
         probabilities = np.zeros(actions)
@@ -84,7 +90,8 @@ class NacTd:
                 *rule,
             )
             playing = partial(play_table, world.place, policy, probabilities, SOFTMAX)
-        return CompiledLearner(learning, playing, weights, step_sizes)
+        step_sizes = np.array([self.actor_step_size, self.critic_step_size, self.advantage_step_size])
+        return CompiledLearner(learning, playing, weights, troubled, step_sizes)
 
 
 @kernel(inline=True)
@@ -145,6 +152,7 @@ def learn_features(
     actor_step_size: float,
     critic_step_size: float,
     advantage_step_size: float,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
@@ -204,6 +212,7 @@ def learn_features(
             if status != RUNNING:
                 last_critic = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
                 error = delta - advantage
+                troubled[0] |= not np.isfinite(error)
                 last_advantage = 0.0 if np.isnan(error) else as_weight(weights, advantage_step_size * error)
                 for each in range(actions):
                     gradient = (1.0 if each == action else 0.0) - probabilities[each]
@@ -234,6 +243,7 @@ def learn_features(
             delta += discount * values[critic]
             critic_change = 0.0 if np.isnan(delta) else as_weight(weights, critic_step_size * delta)
             error = delta - advantage
+            troubled[0] |= not np.isfinite(error)
             advantage_change = 0.0 if np.isnan(error) else as_weight(weights, advantage_step_size * error)
             if advantage_change != 0.0:
                 length += advantage_change * (2.0 * trace_advantage + advantage_change * trace_square)
@@ -297,6 +307,7 @@ def learn_table(
     actor_step_size: float,
     critic_step_size: float,
     advantage_step_size: float,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
@@ -333,14 +344,32 @@ def learn_table(
                 error -= probabilities[j] * advantage[own + j]
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
             advantage_change = 0.0 if np.isnan(error) else advantage_step_size * error
-            # What this step's gradient adds, apart from what is left of earlier ones.
-            decay_and_add(values, value_traces, decay, critic_change)
-            decay_and_add(advantage, advantage_traces, decay, advantage_change)
-            value_traces[at] += 1.0
-            values[at] += critic_change
+            troubled[0] |= not np.isfinite(error)
+            # The own state's traces, decayed and grown, are set apart: they alone grow.
+            own_trace = decay * value_traces[at] + 1.0
             for j in range(actions):
-                advantage_traces[own + j] += probabilities[j]
-                advantage[own + j] += advantage_change * probabilities[j]
+                probabilities[j] += decay * advantage_traces[own + j]
+            if np.isinf(critic_change) or np.isinf(advantage_change):
+                # The plain way, since infinity times a zero trace is no number.
+                value_traces *= decay
+                value_traces[at] = own_trace
+                advantage_traces *= decay
+                advantage_traces[own : own + actions] = probabilities
+                values += critic_change * value_traces
+                if advantage_change != 0.0:
+                    advantage += advantage_change * advantage_traces
+            else:
+                value_traces[at] = 0.0
+                advantage_traces[own : own + actions] = 0.0
+                decay_and_add(values, value_traces, decay, critic_change)
+                decay_and_add(advantage, advantage_traces, decay, advantage_change)
+                value_traces[at] = own_trace
+                values[at] += critic_change * own_trace
+                advantage_traces[own : own + actions] = probabilities
+                # A step that is skipped changes nothing, not even where the trace is NaN, as a diverged policy's is.
+                if advantage_change != 0.0:
+                    for j in range(actions):
+                        advantage[own + j] += advantage_change * probabilities[j]
             length = 0.0
             for i in range(np.uint64(advantage.size)):
                 length += advantage[i] * advantage[i]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
+from untuned.collect.agents.checks import settle_fractions, settle_sizes, settle_step_sizes
 from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import SOFTMAX, play_features, play_table
 from untuned.collect.kernels.fourier import Basis, basis, write_features
@@ -17,7 +18,6 @@ from untuned.collect.kernels.policies import sampled, softmax
 from untuned.collect.kernels.rng import uniform
 from untuned.collect.kernels.status import RUNNING
 from untuned.collect.kernels.traces import product
-from untuned.errors import InvalidInput
 
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.999
@@ -55,9 +55,9 @@ class Ppo:
     minibatch: int
 
     def __post_init__(self) -> None:
-        for name in ("steps_per_batch", "epochs", "minibatch"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name}={getattr(self, name)} is not allowed: give 1 or more")
+        settle_fractions(self, "discount", "trace_decay")
+        settle_step_sizes(self, "step_size", "clip", "entropy")
+        settle_sizes(self, 1, "steps_per_batch", "epochs", "minibatch")
 
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
@@ -76,6 +76,7 @@ class Ppo:
             advantages=np.zeros(self.steps_per_batch),
             order=np.zeros(self.steps_per_batch, dtype=np.int64),
             filled=np.zeros(1, dtype=np.int64),
+            troubled=np.zeros(1, dtype=np.bool_),
         )
         rule = Rule(
             discount=self.discount,
@@ -98,7 +99,7 @@ class Ppo:
                 aligned(shape, world.real),
                 np.zeros(1, np.int64),
             )
-            phi = aligned((max(1, self.minibatch), layout.size), world.real)
+            phi = aligned((self.minibatch, layout.size), world.real)
             factors = np.zeros((self.minibatch, rows), world.real)
             learning = partial(
                 learn_features, world.place, layout, weights, adam, phi, factors, batch, rule, values, probabilities
@@ -110,7 +111,7 @@ class Ppo:
             adam = Adam(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(1, np.int64))
             learning = partial(learn_table, world.place, weights, adam, batch, rule, values, probabilities)
             playing = partial(play_table, world.place, weights, probabilities, SOFTMAX)
-        return CompiledLearner(learning, playing, weights, np.array([self.step_size]))
+        return CompiledLearner(learning, playing, weights, batch.troubled, np.array([self.step_size]))
 
 
 class Rule(NamedTuple):
@@ -146,6 +147,7 @@ class Batch(NamedTuple):
     advantages: Floats
     order: NDArray[np.int64]
     filled: NDArray[np.int64]
+    troubled: NDArray[np.bool_]
 
 
 @kernel
@@ -345,6 +347,7 @@ def fill_advantages(batch: Batch, discount: float, trace_decay: float) -> None:
         else:
             advantage = delta + discount * batch.values[k + 1] + discount * trace_decay * advantage
         batch.advantages[k] = advantage
+        batch.troubled[0] |= not np.isfinite(advantage)
 
 
 @kernel(inline=True)

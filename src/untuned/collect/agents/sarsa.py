@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.collect.agents.agent import CompiledLearner, Place, World
+from untuned.collect.agents.checks import settle_fractions, settle_step_sizes
 from untuned.collect.agents.features import Features, Fourier, check_fit
 from untuned.collect.agents.playing import play_features, play_table
 from untuned.collect.kernels.fourier import Basis, basis, squared_norm, write_features
@@ -51,12 +52,25 @@ class Sarsa:
     #: Whether the target is the best next action's value, and not that of the action taken next.
     off_policy: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        settle_fractions(self, "discount", "trace_decay", "epsilon")
+        settle_step_sizes(self, "step_size")
+
     def start(self, world: World) -> CompiledLearner:
         """Return a learner that knows nothing yet."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.step_size is None
         step_sizes = np.array([1.0 if self.step_size is None else self.step_size])
-        rule: tuple[Any, ...] = (self.discount, self.trace_decay, self.epsilon, step_sizes, adapted, self.off_policy)
+        troubled = np.zeros(1, dtype=np.bool_)
+        rule: tuple[Any, ...] = (
+            self.discount,
+            self.trace_decay,
+            self.epsilon,
+            step_sizes,
+            adapted,
+            self.off_policy,
+            troubled,
+        )
         values = np.zeros(world.actions)
         if isinstance(self.features, Fourier):
             layout = basis(self.features.ranges, self.features.dorder, self.features.iorder, world.real)
@@ -70,7 +84,7 @@ class Sarsa:
             traces = (np.zeros(weights.size), np.zeros(weights.size, dtype=np.int64))
             learning = partial(learn_table, world.place, weights, *traces, values, *rule)
             playing = partial(play_table, world.place, weights, values, self.epsilon)
-        return CompiledLearner(learning, playing, weights, step_sizes)
+        return CompiledLearner(learning, playing, weights, troubled, step_sizes, "step_size" if adapted else None)
 
 
 @dataclass(frozen=True)
@@ -95,6 +109,7 @@ def learn_features(
     step_sizes: Floats,
     adapted: bool,
     off_policy: bool,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
@@ -138,6 +153,7 @@ def learn_features(
                 if adapted and own_overlap > 0.0:
                     step_size = min(step_size, 1.0 / own_overlap)
                 delta = reward - value
+                troubled[0] |= not np.isfinite(delta)
                 last = 0.0 if np.isnan(delta) else as_weight(weights, step_size * delta)
                 for each in range(actions):
                     # An infinite change makes NaN of every weight, as infinity times a zero trace does.
@@ -169,6 +185,7 @@ def learn_features(
                 step_size = min(step_size, 1.0 / overshoot)
             target = values[greedy(values)] if off_policy else values[chosen]
             delta = reward + discount * target - value
+            troubled[0] |= not np.isfinite(delta)
             change = 0.0 if np.isnan(delta) else as_weight(weights, step_size * delta)
             value = values[chosen]
             if change != 0.0:
@@ -198,6 +215,7 @@ def learn_table(
     step_sizes: Floats,
     adapted: bool,
     off_policy: bool,
+    troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
     """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
@@ -244,6 +262,7 @@ def learn_table(
                 overshoot -= discount * (own_trace if following == own else decay * traces[following])
             if adapted and overshoot > 0.0:
                 step_size = min(step_size, 1.0 / overshoot)
+            troubled[0] |= not np.isfinite(delta)
             change = 0.0 if np.isnan(delta) else step_size * delta
             if np.isinf(change):
                 # The plain way, since infinity times a zero trace is no number.

@@ -61,6 +61,7 @@ class SelfTuning:
         self._tried = 0
         self._learners: list[Learner] = []
         self._chosen: int | None = None
+        self._any_diverged = False
 
     @property
     def chosen(self) -> int | None:
@@ -93,10 +94,13 @@ class SelfTuning:
 
     @property
     def diverged(self) -> bool:
-        """Whether the chosen candidate diverged; while they are still tried, whether any has."""
-        if self._chosen is not None:
-            return self._current.diverged
-        return any(learner.diverged for learner in self._learners)
+        """Whether any candidate diverged; what one that was not chosen lost in its try is part of the score, too."""
+        return self._any_diverged or any(learner.diverged for learner in self._learners)
+
+    @property
+    def adapted(self) -> dict[str, float]:
+        """Which candidate was chosen, counted from 1 as its draws are, and what it settled on by itself."""
+        return {} if self._chosen is None else {"chosen": self._chosen + 1, **self._current.adapted}
 
     @property
     def _current(self) -> Learner:
@@ -114,5 +118,6 @@ class SelfTuning:
         means = self._tries.mean(axis=1)
         # A mean that is no number is no better than the worst.
         self._chosen = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
+        self._any_diverged = self.diverged
         # The others' weights are of no more use, and may be large.
         self._learners = [self._learners[self._chosen]]

@@ -22,7 +22,7 @@ from untuned.errors import InvalidInput
 
 VERSION = 1
 
-#: What is added to AC-Parl2's surprise, as a factor of -log pi(a|s).
+#: What is added to AC-Parl2's temporal-difference error, as a factor of -log pi(a|s).
 SURPRISE_BONUS = 0.01
 
 _GAP_BELOW_THE_DISCOUNT = LogUniform(1e-4, 0.05)
@@ -165,7 +165,7 @@ _EXPONENT = (
     "size itself."
 )
 _BONUS = (
-    "The paper's text has no bonus; its numbers were made with 0.01 times -log pi(a|s) added to the surprise that "
+    "The paper's text has no bonus; its numbers were made with 0.01 times -log pi(a|s) added to the error that "
     "moves critic and actor, in AC-Parl2 alone."
 )
 _ENTROPY = (

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
 import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
 import platformdirs
@@ -73,7 +74,7 @@ def kernel_sources() -> tuple[Path, ...]:
 
 @cache
 def fingerprint() -> str:
-    """Return 16 hexadecimal digits that change when any kernel source, flag or compiler version does."""
+    """Return 16 hexadecimal digits that change when any such source, flag, compiler version or processor does."""
     digest = hashlib.blake2b(digest_size=8)
     collect = Path(__file__).parent.parent
     for path in kernel_sources():
@@ -81,7 +82,9 @@ def fingerprint() -> str:
         digest.update(f"{path.relative_to(collect).as_posix()}\0{len(source)}\0".encode())
         digest.update(source)
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:2])
-    digest.update(repr((sorted(_LICENCES), sorted(_ORDERED_LICENCES), versions)).encode())
+    # Which instructions a processor has decides roundings too.
+    machine = (llvmlite.binding.get_host_cpu_name(), INTERPRETED)
+    digest.update(repr((sorted(_LICENCES), sorted(_ORDERED_LICENCES), versions, machine)).encode())
     return digest.hexdigest()
 
 

@@ -22,7 +22,7 @@ from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnv
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
-from untuned.errors import InvalidInput
+from untuned.errors import InvalidInput, Stopped
 
 #: Seeds and trial numbers go up to here; plenty, and every database can hold it.
 LARGEST = 2**63 - 1
@@ -37,7 +37,7 @@ _FIRST_PIECE = 4
 
 @dataclass(frozen=True)
 class TrialKey:
-    """What decides a trial: the same key, the same trial.
+    """What decides a trial: the same key, and the same things behind its names, give the same trial.
 
     Parameters
     ----------
@@ -84,13 +84,16 @@ class TrialResult:
     steps
         Steps taken while learning.
     diverged
-        Whether the agent's weights stopped being finite numbers. The score counts all the same.
+        Whether the agent's weights, or the errors it learns from, stopped being finite numbers. The score counts all
+        the same.
     seconds
         How long it took; the only figure here that does not repeat.
-    definition
+    adapted
+        What the agent settled on by itself, by name: a step size that adapts, which of several candidates was chosen.
+    definition_version
         The version of the algorithm's definition.
-    kernels
-        The fingerprint of the compiled code.
+    fingerprint
+        That of the code that made these numbers.
     """
 
     key: TrialKey
@@ -103,8 +106,9 @@ class TrialResult:
     steps: int
     diverged: bool
     seconds: float
-    definition: str
-    kernels: str
+    adapted: dict[str, float]
+    definition_version: str
+    fingerprint: str
 
     @property
     def log_density(self) -> float:
@@ -124,13 +128,10 @@ class TrialResult:
             "parameters": dict(self.dynamics),
             "returns": self.returns.tolist(),
             "final_returns": self.final_returns.tolist(),
-            "definition": self.definition,
-            "kernels": self.kernels,
+            "adapted": self.adapted,
+            "definition_version": self.definition_version,
+            "fingerprint": self.fingerprint,
         }
-
-
-class Stopped(Exception):
-    """A trial was stopped before its end; it has no result."""
 
 
 def run_trial(
@@ -156,7 +157,7 @@ def run_trial(
         The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
         double precision.
     stop
-        Asked a few times a second; when it says True, the trial ends with `Stopped`.
+        Asked between episodes, a few times a second where these are short; when it says True, `Stopped` is raised.
 
     Raises
     ------
@@ -164,6 +165,8 @@ def run_trial(
         For a name that does not exist.
     InvalidInput
         For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
+    Stopped
+        When ``stop`` said so; the trial then has no result.
 
     Examples
     --------
@@ -173,8 +176,15 @@ def run_trial(
     """
     chosen = algorithm(definition) if isinstance(definition, str) else definition
     place = environment_named(environment) if isinstance(environment, str) else environment
+    if not isinstance(chosen, Definition):
+        raise InvalidInput(
+            f"{chosen!r} is no algorithm: give a name (untuned list algorithms) or an untuned.Definition"
+        )
     if not isinstance(place, CompiledEnvironment):
-        raise InvalidInput(f"{place.name} has no compiled dynamics: trials run in environments of untuned.environment")
+        raise InvalidInput(
+            f"{getattr(place, 'name', place)!r} has no compiled dynamics: give a name (untuned list environments), or "
+            "what untuned.environment returns"
+        )
     key = TrialKey(seed, chosen.name, place.name, trial, precision)
     if place.budget.episodes is None:
         raise InvalidInput(
@@ -211,8 +221,9 @@ def run_trial(
         steps=steps,
         diverged=learner.diverged,
         seconds=time.perf_counter() - begin,
-        definition=str(chosen.version),
-        kernels=fingerprint(),
+        adapted=learner.adapted,
+        definition_version=str(chosen.version),
+        fingerprint=fingerprint(),
     )
 
 
