@@ -91,20 +91,16 @@ def finish_along(
     last: float,
     number: int,
 ) -> None:
-    """Make the change put off and the episode's last one, ``last``; the trace itself is done with.
+    """Make the change put off, decay the trace and add the gradient, and make the episode's last change, ``last``.
 
     ``number`` features, not the zeros after them: infinity times zero is no number, and must not get there.
     """
-    real = weights.dtype.type
-    change_ = real(change)
-    decay_ = real(decay)
-    gradient_ = real(gradient)
-    last_ = real(last)
+    decay_ = weights.dtype.type(decay)
+    gradient_ = weights.dtype.type(gradient)
+    add(weights, traces, row, change, number)
     for i in range(np.uint64(number)):
-        trace = traces[row, i]
-        weight = weights[row, i] + (change_ * trace if change_ != 0.0 else real(0.0))
-        last_trace = decay_ * trace + gradient_ * phi[old, i]
-        weights[row, i] = weight + (last_ * last_trace if last_ != 0.0 else real(0.0))
+        traces[row, i] = decay_ * traces[row, i] + gradient_ * phi[old, i]
+    add(weights, traces, row, last, number)
 
 
 @kernel
