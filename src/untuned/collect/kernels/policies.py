@@ -9,7 +9,7 @@ from untuned.collect.kernels.rng import uniform
 LIMIT = 32.0
 
 
-@kernel
+@kernel(inline=True)
 def greedy(values: Floats) -> int:
     """Return the first maximum; the first NaN counts as the maximum, so that what diverged keeps acting."""
     best = 0
@@ -19,7 +19,7 @@ def greedy(values: Floats) -> int:
     return best
 
 
-@kernel
+@kernel(inline=True)
 def epsilon_greedy(values: Floats, epsilon: float, random: RandomState) -> int:
     """Return a uniformly random action with probability ``epsilon``, else the greedy one."""
     if uniform(random) < epsilon:
