@@ -92,7 +92,7 @@ def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) 
     states = CART_POLE.states
     lows = np.array([low for low, _ in states.ranges])  # type: ignore[union-attr]
     widths = np.array([high - low for low, high in states.ranges])  # type: ignore[union-attr]
-    frequencies = np.pi * np.array(np.meshgrid(*[np.arange(dorder + 1)] * 4, indexing="ij")).reshape(4, -1).T
+    frequencies = np.array(np.meshgrid(*[np.arange(dorder + 1.0)] * 4, indexing="ij")).reshape(4, -1).T.copy()
     weights = np.zeros((2, len(frequencies)))
     step_size = STEP / len(frequencies)
     draw = random.Random(seed).random
@@ -101,7 +101,7 @@ def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) 
     for _ in range(EPISODES[dorder]):
         state = [0.0, 0.0, 0.0, 0.0]
         traces = np.zeros_like(weights)
-        phi = np.cos(frequencies @ ((state - lows) / widths))
+        phi = np.cos(np.pi * (frequencies @ ((state - lows) / widths)))
         action = int(draw() * 2) if draw() < EPSILON else int(np.argmax(weights @ phi))
         for _ in range(1000):
             ended = push(state, action)
@@ -110,7 +110,7 @@ def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) 
             traces *= DISCOUNT * DECAY
             traces[action] += phi
             if not ended:
-                phi = np.cos(frequencies @ ((state - lows) / widths))
+                phi = np.cos(np.pi * (frequencies @ ((state - lows) / widths)))
                 values = weights @ phi
                 action = int(draw() * 2) if draw() < EPSILON else int(np.argmax(values))
                 delta += DISCOUNT * values[action]
