@@ -1,0 +1,1 @@
+"""From scores to a verdict: pure functions on arrays. No files, no clock, no printing, no plotting."""

@@ -1,0 +1,372 @@
+"""`ScoreTable`: what was measured, and what is known about it before looking. Collecting ends here, judging begins.
+
+Scores are i.i.d. within a cell (an algorithm on an environment) and independent between cells. Cells may have
+different numbers of trials, and none at all.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from untuned.errors import InvalidInput, UnknownName
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: The lowest and the highest score an environment can give; infinite where nothing is declared.
+Range = tuple[float, float]
+#: Groups of algorithms whose definitions are the same: on every environment, or by environment.
+Identical = Sequence[Sequence[str]] | Mapping[str, Sequence[Sequence[str]]]
+#: What to do with a score that is NaN or infinite.
+Nonfinite = Literal["error", "worst"]
+
+EVERYWHERE: Range = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable:
+    """Scores for every algorithm on every environment, ragged, higher is better.
+
+    Made by `from_dict`, `from_array` and `from_columns` (or by ``untuned.read_scores`` from files, data frames and
+    studies), which check everything; the constructor itself checks nothing.
+
+    Attributes
+    ----------
+    algorithms, environments
+        Their names, in order of first appearance.
+    cells
+        ``cells[a][e]``: the scores of algorithm ``a`` on environment ``e``, in the order they arrived; read-only,
+        empty where nothing was measured.
+    ranges
+        Per environment, the lowest and highest score it can give.
+    kinds
+        Integers ``[e, a]``: algorithms with the same number on an environment were declared to be identical there.
+    provenance
+        Where the scores came from, for the report.
+    """
+
+    algorithms: tuple[str, ...]
+    environments: tuple[str, ...]
+    cells: tuple[tuple[Floats, ...], ...]
+    ranges: tuple[Range, ...]
+    kinds: Ints
+    provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def from_dict(
+        cls,
+        scores: Mapping[str, Mapping[str, ArrayLike]] | Mapping[tuple[str, str], ArrayLike],
+        *,
+        ranges: Mapping[str, Range] | Range | None = None,
+        identical: Identical = (),
+        nonfinite: Nonfinite = "error",
+        provenance: Mapping[str, str] | None = None,
+    ) -> "ScoreTable":
+        """Return the table of a dictionary.
+
+        Parameters
+        ----------
+        scores
+            ``{algorithm: {environment: scores}}`` or ``{(algorithm, environment): scores}``.
+        ranges
+            The lowest and highest score of environments, by name; or one pair for all of them.
+        identical
+            Groups of algorithms whose definitions are the same, as lists of names; a dictionary by environment if that
+            holds on some only. Their scores are pooled.
+        nonfinite
+            ``"error"`` refuses a score that is NaN or infinite, and says where it is; ``"worst"`` counts it as the
+            lowest score of the environment, whose range must be declared.
+        provenance
+            Where the scores came from.
+        """
+        if not isinstance(scores, Mapping):
+            raise InvalidInput(f"scores are {type(scores).__name__}: pass {{algorithm: {{environment: scores}}}}")
+        flat: dict[tuple[str, str], ArrayLike] = {}
+        for key, value in scores.items():
+            if isinstance(key, tuple):
+                if len(key) != 2:
+                    raise InvalidInput(f"the key {key!r} has {len(key)} parts: keys are (algorithm, environment)")
+                flat[str(key[0]), str(key[1])] = cast(ArrayLike, value)
+            elif isinstance(value, Mapping):
+                flat.update({(str(key), str(environment)): inner for environment, inner in value.items()})
+            else:
+                raise InvalidInput(
+                    f"the scores of {key!r} are {type(value).__name__}: pass {{algorithm: {{environment: scores}}}}"
+                )
+        algorithms = tuple(dict.fromkeys(algorithm for algorithm, _ in flat))
+        environments = tuple(dict.fromkeys(environment for _, environment in flat))
+        cells = [
+            [_vector(flat.get((algorithm, environment), ()), algorithm, environment) for environment in environments]
+            for algorithm in algorithms
+        ]
+        return _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance)
+
+    @classmethod
+    def from_array(
+        cls,
+        scores: ArrayLike,
+        algorithms: Sequence[str] | None = None,
+        environments: Sequence[str] | None = None,
+        *,
+        ranges: Mapping[str, Range] | Range | None = None,
+        identical: Identical = (),
+        nonfinite: Nonfinite = "error",
+        provenance: Mapping[str, str] | None = None,
+    ) -> "ScoreTable":
+        """Return the table of an array ``[algorithm, environment, trial]``.
+
+        Names default to ``algorithm-1`` and so on. Lists of lists of unequal length are fine; the other options are
+        those of `from_dict`.
+        """
+        if isinstance(scores, np.ndarray):
+            if scores.ndim != 3:
+                raise InvalidInput(
+                    f"the array has {scores.ndim} dimensions, {scores.shape}: pass [algorithm, environment, trial]"
+                )
+            rows: Sequence[Sequence[ArrayLike]] = list(map(list, scores))
+        else:
+            rows = scores  # type: ignore[assignment]
+        try:
+            widths = {len(row) for row in rows}
+            count = len(rows)
+        except TypeError:
+            raise InvalidInput("pass scores as [algorithm, environment, trial], three levels deep") from None
+        if len(widths) > 1:
+            raise InvalidInput(f"the algorithms have {sorted(widths)} environments: give each the same number")
+        width = widths.pop() if widths else 0
+        algorithms = _names("algorithm", algorithms, count)
+        environments = _names("environment", environments, width)
+        cells = [
+            [_vector(cell, algorithm, environment) for cell, environment in zip(row, environments, strict=True)]
+            for row, algorithm in zip(rows, algorithms, strict=True)
+        ]
+        return _checked(cls, tuple(algorithms), tuple(environments), cells, ranges, identical, nonfinite, provenance)
+
+    @classmethod
+    def from_columns(
+        cls,
+        algorithm: tuple[Sequence[str], NDArray[np.integer]],
+        environment: tuple[Sequence[str], NDArray[np.integer]],
+        score: Floats,
+        *,
+        ranges: Mapping[str, Range] | Range | None = None,
+        identical: Identical = (),
+        nonfinite: Nonfinite = "error",
+        provenance: Mapping[str, str] | None = None,
+    ) -> "ScoreTable":
+        """Return the table of long columns, one row per trial.
+
+        Parameters
+        ----------
+        algorithm, environment
+            Distinct names, and for every row the index of its name.
+        score
+            The score of every row.
+        ranges, identical, nonfinite, provenance
+            As for `from_dict`.
+        """
+        algorithms, rows = tuple(map(str, algorithm[0])), np.asarray(algorithm[1])
+        environments, columns = tuple(map(str, environment[0])), np.asarray(environment[1])
+        width = len(environments)
+        where = rows.astype(np.int64) * width + columns
+        # A stable sort keeps the order of arrival within each cell.
+        order = np.argsort(where, kind="stable")
+        borders = np.searchsorted(where[order], np.arange(len(algorithms) * width + 1))
+        in_order = np.asarray(score, dtype=np.float64)[order]
+        cells = [
+            [in_order[borders[a * width + e] : borders[a * width + e + 1]].copy() for e in range(width)]
+            for a in range(len(algorithms))
+        ]
+        return _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance)
+
+    @property
+    def trials(self) -> Ints:
+        """The number of scores, ``[algorithm, environment]``."""
+        shape = (len(self.algorithms), len(self.environments))
+        return np.array([[cell.size for cell in row] for row in self.cells], dtype=np.int64).reshape(shape)
+
+    @property
+    def missing(self) -> tuple[tuple[str, str], ...]:
+        """The cells nobody measured, as (algorithm, environment)."""
+        return tuple(
+            (algorithm, environment)
+            for algorithm, row in zip(self.algorithms, self.cells, strict=True)
+            for environment, cell in zip(self.environments, row, strict=True)
+            if not cell.size
+        )
+
+    def cell(self, algorithm: str, environment: str) -> Floats:
+        """Return the scores of an algorithm on an environment, in the order they arrived."""
+        row = _index("algorithm", self.algorithms, algorithm)
+        return self.cells[row][_index("environment", self.environments, environment)]
+
+    def select(
+        self, algorithms: Iterable[str] | None = None, environments: Iterable[str] | None = None
+    ) -> "ScoreTable":
+        """Return the table of some algorithms and environments, in the order given."""
+        rows = _indices("algorithm", self.algorithms, algorithms)
+        columns = _indices("environment", self.environments, environments)
+        return ScoreTable(
+            tuple(self.algorithms[a] for a in rows),
+            tuple(self.environments[e] for e in columns),
+            tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
+            tuple(self.ranges[e] for e in columns),
+            self.kinds[np.ix_(columns, rows)],
+            self.provenance,
+        )
+
+    def __repr__(self) -> str:
+        trials = self.trials
+        if trials.size and trials.min() == trials.max():
+            per_cell = f"{trials.min():,} per cell"
+        elif trials.size:
+            per_cell = f"{trials.min():,} to {trials.max():,} per cell"
+        else:
+            per_cell = "no cells"
+        missing = len(self.missing)
+        return (
+            f"<ScoreTable: {len(self.algorithms)} algorithms x {len(self.environments)} environments, "
+            f"{trials.sum():,} scores ({per_cell}{f', {missing} cells missing' if missing else ''})>"
+        )
+
+
+def _vector(values: ArrayLike, algorithm: str, environment: str) -> Floats:
+    try:
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"the scores of {algorithm!r} on {environment!r} are not all numbers") from None
+    if vector.ndim != 1:
+        raise InvalidInput(
+            f"the scores of {algorithm!r} on {environment!r} have shape {vector.shape}: pass a flat list of numbers, "
+            "one per trial"
+        )
+    return vector
+
+
+def _names(kind: str, names: Sequence[str] | None, count: int) -> Sequence[str]:
+    if names is None:
+        return [f"{kind}-{number}" for number in range(1, count + 1)]
+    if len(names) != count:
+        raise InvalidInput(f"{len(names)} {kind} names for {count} {kind}s: give one each")
+    if len(set(names)) != count:
+        twice = sorted({name for name in names if list(names).count(name) > 1})
+        raise InvalidInput(f"the {kind} names {', '.join(map(repr, twice))} appear more than once: names must differ")
+    return list(map(str, names))
+
+
+def _index(kind: str, names: Sequence[str], name: str) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise UnknownName(kind, name, names) from None
+
+
+def _indices(kind: str, names: Sequence[str], chosen: Iterable[str] | None) -> list[int]:
+    if chosen is None:
+        return list(range(len(names)))
+    if isinstance(chosen, str):
+        raise InvalidInput(f"{kind}s={chosen!r} is one string: pass a list of names")
+    return [_index(kind, names, name) for name in dict.fromkeys(chosen)]
+
+
+def _checked(
+    cls: type[ScoreTable],
+    algorithms: tuple[str, ...],
+    environments: tuple[str, ...],
+    cells: list[list[Floats]],
+    ranges: Mapping[str, Range] | Range | None,
+    identical: Identical,
+    nonfinite: Nonfinite,
+    provenance: Mapping[str, str] | None,
+) -> ScoreTable:
+    """Return the table after looking at everything once; errors name the cell."""
+    for kind, names in (("algorithm", algorithms), ("environment", environments)):
+        if any(not name.strip() for name in names):
+            raise InvalidInput(f"an {kind} has an empty name: every score needs the name of its {kind}")
+    if nonfinite not in ("error", "worst"):
+        raise InvalidInput(f"nonfinite={nonfinite!r}: pass 'error' or 'worst'")
+    limits = _limits(environments, ranges)
+    for a, algorithm in enumerate(algorithms):
+        for e, environment in enumerate(environments):
+            cell = cells[a][e]
+            _settle_nonfinite(cell, limits[e], nonfinite, algorithm, environment)
+            _check_within(cell, limits[e], algorithm, environment)
+            cell.setflags(write=False)
+    return cls(
+        algorithms,
+        environments,
+        tuple(map(tuple, cells)),
+        limits,
+        _kinds(algorithms, environments, identical),
+        MappingProxyType(dict(provenance or {})),
+    )
+
+
+def _limits(environments: Sequence[str], ranges: Mapping[str, Range] | Range | None) -> tuple[Range, ...]:
+    if ranges is None:
+        return (EVERYWHERE,) * len(environments)
+    if not isinstance(ranges, Mapping):
+        return (_range("every environment", ranges),) * len(environments)
+    for name in ranges:
+        if name not in environments:
+            raise UnknownName("environment", name, environments, "Ranges are given by the environments' names")
+    return tuple(_range(name, ranges[name]) if name in ranges else EVERYWHERE for name in environments)
+
+
+def _range(name: str, pair: object) -> Range:
+    try:
+        low, high = map(float, pair)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InvalidInput(f"the range of {name} is {pair!r}: pass a pair (lowest score, highest score)") from None
+    if not low < high:
+        raise InvalidInput(f"the range of {name} is ({low:g}, {high:g}): the lowest score must be below the highest")
+    return low, high
+
+
+def _settle_nonfinite(cell: Floats, limits: Range, nonfinite: str, algorithm: str, environment: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(cell))
+    if not bad.size:
+        return
+    where = f"{algorithm!r} on {environment!r}"
+    if nonfinite == "error":
+        raise InvalidInput(
+            f"the scores of {where} are not all finite: trial {bad[0] + 1} of {cell.size} is {cell[bad[0]]:g}"
+            f"{f', and {bad.size - 1} more are not finite either' if bad.size > 1 else ''}. A trial must not be "
+            "dropped: give it the score it deserves, or declare the environment's range and pass nonfinite='worst'"
+        )
+    if not np.isfinite(limits[0]):
+        raise InvalidInput(
+            f"the scores of {where} are not all finite, and {environment!r} declares no worst score: pass "
+            f"ranges={{{environment!r}: (lowest, highest)}}"
+        )
+    cell[bad] = limits[0]
+
+
+def _check_within(cell: Floats, limits: Range, algorithm: str, environment: str) -> None:
+    outside = np.flatnonzero((cell < limits[0]) | (cell > limits[1]))
+    if outside.size:
+        raise InvalidInput(
+            f"a score of {algorithm!r} on {environment!r} is outside the declared range ({limits[0]:g}, {limits[1]:g}):"
+            f" trial {outside[0] + 1} is {float(cell[outside[0]])!r}. Declare a range that every possible score is in"
+        )
+
+
+def _kinds(algorithms: Sequence[str], environments: Sequence[str], identical: Identical) -> Ints:
+    kinds = np.tile(np.arange(len(algorithms), dtype=np.int64), (len(environments), 1))
+    if isinstance(identical, Mapping):
+        by_environment = {_index("environment", environments, name): groups for name, groups in identical.items()}
+    else:
+        by_environment = dict.fromkeys(range(len(environments)), identical)
+    for e, groups in by_environment.items():
+        for group in groups:
+            if isinstance(group, str):
+                raise InvalidInput(f"identical={group!r}: pass groups of names, [['a', 'b']]")
+            labels = kinds[e, [_index("algorithm", algorithms, name) for name in group]]
+            # Groups that share a member are one group.
+            if labels.size:
+                kinds[e, np.isin(kinds[e], labels)] = labels.min()
+    return kinds
