@@ -323,6 +323,7 @@ def test_rules_of_the_edges() -> None:
         c_minus, c_plus = judging.edge_bounds(low, high, "structural" if ties == "structural" else "endpoints", ids)
         edge = {(s, t): (c_minus[s, t], c_plus[s, t]) for s, t in itertools.product(range(9), repeat=2)}
         assert edge[0, 1] == edge[1, 0] == (0.0, eta)  # touching ends
+        assert edge[1, 4] == edge[4, 1] == (0.0, eta)  # one end of two is equal
         assert edge[1, 2] == edge[2, 1] == tied  # equal ends, different opponents
         assert edge[3, 5] == (0.0, eta)  # [.2, .5] to [.1, .4] overlap
         assert edge[4, 5] == (eta, eta)  # player two wants it low: 1/2 to [.1, .4]
@@ -340,6 +341,37 @@ def test_structural_ties_are_between_payoffs_that_are_one_by_definition() -> Non
     assert ids[1, 0, 0] == ids[1, 0, 2]
     assert ids[0, 1, 1] != ids[2, 1, 1]
     assert ids[0, 0, 1] != ids[1, 0, 0]
+
+
+def test_random_boards_are_those_of_the_mid_rank_payoff() -> None:
+    kinds = [[0, 1, 0], [0, 1, 2]]
+    for seed in range(10):
+        low, high, ids = judging.random_board(generator(20, seed), 3, 2, kinds=kinds)
+        assert np.all((low >= 0.0) & (low <= high) & (high <= 1.0))
+        np.testing.assert_allclose(low + high.transpose(2, 1, 0), 1.0, rtol=1e-15)
+        assert np.all(low[ids == judging.HALF] == 0.5)
+        assert np.all(high[ids == judging.HALF] == 0.5)
+        assert all(len(np.unique(bound[ids == name])) == 1 for name in np.unique(ids) for bound in (low, high))
+
+
+def row_fill(s: int, v: Floats, c_minus: Floats, c_plus: Floats) -> Floats:
+    """Return the paper's update_transition_row: what the row lacks goes to the largest v first, as far as it may."""
+    row: Floats = c_minus[s].copy()
+    for t in np.argsort(-v):
+        row[t] += min(c_plus[s, t] - c_minus[s, t], 1.0 - row.sum())
+    return row
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_uncertain_edge_is_decided_alone(seed: int) -> None:
+    """A row filled in the order of v has exactly the edges on that lead to a larger v: the stay takes up the rest."""
+    _, _, c_minus, c_plus = random_edges(seed, 3, 2, 0.4)
+    v = generator(21, seed).normal(size=len(c_minus))
+    alone = judging.chosen(
+        c_minus, c_plus, [(s, t) for s, t in judging.uncertain_edges(c_minus, c_plus) if v[t] > v[s]]
+    )
+    filled = [row_fill(s, v, c_minus, c_plus) for s in range(len(v))]
+    np.testing.assert_allclose(filled, alone, atol=1e-14)
 
 
 @pytest.mark.parametrize("h", [0.6, 0.75, 1.0])
