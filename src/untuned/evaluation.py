@@ -1,0 +1,287 @@
+"""`Evaluation`: what judging found. Judging ends here, reporting begins."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from untuned.errors import UnknownName
+from untuned.scores import Floats, Ints, Range
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Places in a ranking, 1 is the best.
+
+    Attributes
+    ----------
+    rank
+        The place by the estimates alone.
+    worst, best
+        The places that the intervals allow; the paper's tables print them in this order.
+    """
+
+    rank: Ints
+    worst: Ints
+    best: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Mean scores on each environment, [algorithm, environment], with intervals that hold together at level delta.
+
+    Attributes
+    ----------
+    mean_ae
+        NaN where nothing was measured.
+    low_ae, high_ae
+        Infinite where the environment declares no range: then no finite sample bounds a mean.
+    ranks
+        One per environment.
+    """
+
+    mean_ae: Floats
+    low_ae: Floats
+    high_ae: Floats
+    ranks: tuple[Ranks, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PercentileTable:
+    """Performance percentiles, [algorithm, environment, reference].
+
+    Attributes
+    ----------
+    z_aer
+        The estimates.
+    low_aer, high_aer
+        Their intervals, which hold together at level delta; None where the method has none.
+    """
+
+    z_aer: Floats
+    low_aer: Floats | None
+    high_aer: Floats | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Aggregate scores of algorithms with intervals and ranks, and everything they come from.
+
+    Arrays are in the order of `algorithms` and `environments`; tables, frames and JSON list the best algorithm first.
+
+    Attributes
+    ----------
+    method
+        The name of the interval method.
+    valid
+        Whether the method guarantees its level: with probability at least 1 - delta all intervals hold, whatever the
+        distributions and the number of trials.
+    delta
+        The probability that any interval is allowed to miss.
+    algorithms, environments
+        Names.
+    score_a, low_a, high_a
+        Aggregate scores, in [0, 1], and their intervals.
+    ranks
+        Places of the aggregates.
+    q_er
+        The weight of every environment and reference, summing to 1.
+    percentiles, means
+        What the aggregates are made of, and what is reported besides.
+    trials_ae
+        The number of scores, [algorithm, environment].
+    ranges
+        The declared lowest and highest score of every environment.
+    settings, provenance
+        How it was computed, and from what.
+    warnings
+        What a reader must know before quoting a number.
+    """
+
+    method: str
+    valid: bool
+    delta: float
+    algorithms: tuple[str, ...]
+    environments: tuple[str, ...]
+    score_a: Floats
+    low_a: Floats
+    high_a: Floats
+    ranks: Ranks
+    q_er: Floats
+    percentiles: PercentileTable
+    means: Means
+    trials_ae: Ints
+    ranges: tuple[Range, ...]
+    settings: Mapping[str, object]
+    provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The algorithms' numbers from the best score to the worst; equal ones in the order they came."""
+        return tuple(int(a) for a in np.argsort(-self.score_a, kind="stable"))
+
+    @property
+    def environment_weights(self) -> Floats:
+        """The weight of every environment, over all references."""
+        weights: Floats = self.q_er.sum(axis=1)
+        return weights
+
+    @property
+    def reference_weights(self) -> Floats:
+        """The weight of every reference, over all environments."""
+        weights: Floats = self.q_er.sum(axis=0)
+        return weights
+
+    def interval(self, algorithm: str) -> tuple[float, float]:
+        """Return the interval on an algorithm's aggregate score."""
+        if algorithm not in self.algorithms:
+            raise UnknownName("algorithm", algorithm, self.algorithms)
+        a = self.algorithms.index(algorithm)
+        return float(self.low_a[a]), float(self.high_a[a])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per algorithm, the best first: name, score, low, high, rank, rank_low, rank_high.
+
+        As in the paper, rank_low belongs to the low end of the score: it is the worst rank the intervals allow.
+        """
+        return [
+            {
+                "name": self.algorithms[a],
+                "score": float(self.score_a[a]),
+                "low": float(self.low_a[a]),
+                "high": float(self.high_a[a]),
+                "rank": int(self.ranks.rank[a]),
+                "rank_low": int(self.ranks.worst[a]),
+                "rank_high": int(self.ranks.best[a]),
+            }
+            for a in self.order
+        ]
+
+    def environment_rows(self) -> list[dict[str, Any]]:
+        """Return one record per algorithm and environment, environments in order, the best mean first."""
+        return [
+            {
+                "environment": self.environments[e],
+                "algorithm": self.algorithms[a],
+                "trials": int(self.trials_ae[a, e]),
+                "mean": _number(self.means.mean_ae[a, e]),
+                "mean_low": _number(self.means.low_ae[a, e]),
+                "mean_high": _number(self.means.high_ae[a, e]),
+                "rank": int(ranks.rank[a]) if self.trials_ae[a, e] else None,
+                "rank_low": int(ranks.worst[a]),
+                "rank_high": int(ranks.best[a]),
+            }
+            for e, ranks in enumerate(self.means.ranks)
+            # NaN, where nothing was measured, sorts last.
+            for a in np.argsort(-self.means.mean_ae[:, e], kind="stable")
+        ]
+
+    def to_frame(self) -> "polars.DataFrame":
+        """Return `rows` as a polars DataFrame; ``.to_pandas()`` makes a pandas one of it."""
+        import polars
+
+        return polars.DataFrame(self.rows())
+
+    def to_dict(self, *, percentiles: bool = False) -> dict[str, Any]:
+        """Return everything as what JSON can hold; infinite and missing numbers are None.
+
+        Parameters
+        ----------
+        percentiles
+            Also the percentiles with their intervals, n m n numbers each.
+        """
+        by_environment: dict[str, list[dict[str, Any]]] = {name: [] for name in self.environments}
+        for row in self.environment_rows():
+            by_environment[row["environment"]].append(
+                {"name": row["algorithm"], **{key: row[key] for key in list(row)[2:]}}
+            )
+        weights = self.environment_weights
+        content: dict[str, Any] = {
+            "method": self.method,
+            "valid": self.valid,
+            "delta": self.delta,
+            "algorithms": self.rows(),
+            "environments": [
+                {
+                    "name": name,
+                    "weight": float(weights[e]),
+                    "range": [_number(end) for end in self.ranges[e]],
+                    "references": {reference: float(self.q_er[e, r]) for r, reference in enumerate(self.algorithms)},
+                    "algorithms": by_environment[name],
+                }
+                for e, name in enumerate(self.environments)
+            ],
+            "references": [
+                {"name": name, "weight": float(weight)}
+                for name, weight in zip(self.algorithms, self.reference_weights, strict=True)
+            ],
+            "settings": dict(self.settings),
+            "provenance": dict(self.provenance),
+            "warnings": list(self.warnings),
+        }
+        if percentiles:
+            table = self.percentiles
+            content["percentiles"] = {
+                "order": ["algorithm", "environment", "reference"],
+                "z": table.z_aer.tolist(),
+                "low": None if table.low_aer is None else table.low_aer.tolist(),
+                "high": None if table.high_aer is None else table.high_aer.tolist(),
+            }
+        return content
+
+    def to_json(self, *, percentiles: bool = False, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(percentiles=percentiles), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @property
+    def claim(self) -> str:
+        """One sentence on what the intervals promise."""
+        percent = f"{100 * (1 - self.delta):g} %"
+        if self.valid:
+            return f"With probability at least {percent}, all intervals hold."
+        return f"The intervals are approximate: they aim at {percent} together and do not guarantee it."
+
+    def __repr__(self) -> str:
+        width = max(9, *(len(name) for name in self.algorithms))
+        lines = [
+            f"{row['name']:<{width}}  {row['score']:.4f}  {row['low']:.4f}  {row['high']:.4f}  "
+            f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
+            for row in self.rows()
+        ]
+        size = f"{len(self.algorithms)} algorithms on {len(self.environments)} environments"
+        heading = f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"
+        notes = [f"Note: {warning}" for warning in self.warnings]
+        return "\n".join([f"Evaluation of {size} by {self.method!r}", heading, *lines, self.claim, *notes])
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it."""
+        head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
+        body = "".join(
+            _html_row(
+                "td",
+                [
+                    row["name"],
+                    *(f"{row[key]:.4f}" for key in ("score", "low", "high")),
+                    f"{row['rank']} ({row['rank_low']}, {row['rank_high']})",
+                ],
+            )
+            for row in self.rows()
+        )
+        notes = "".join(f"<p>{escape(text)}</p>" for text in (self.claim, *self.warnings))
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

@@ -1,0 +1,244 @@
+"""The percentile bootstrap of the aggregates (the paper's Appendix F).
+
+Every resample draws the trials of every cell anew, with replacement, and goes the whole way: percentiles, equilibrium,
+aggregates. Approximate: its intervals miss more often than they say.
+
+Nothing is sorted or searched twice. Where each score of one sample stands in another is the same in every resample;
+what changes is how often each score was drawn. So a resample is a count per distinct score, and a percentile the sum,
+over the player's scores, of the count times the reference's running count at that score's place.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.judge.game import aggregate, constants, stationary
+from untuned.judge.jit import kernel
+from untuned.judge.percentiles import SELF, Payoff
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, Ints
+
+Words = NDArray[np.uint64]
+
+
+def resampled(
+    pools: Sequence[Pool],
+    d_aer: Floats,
+    payoff: Payoff,
+    resamples: int,
+    seed: int,
+    *,
+    q_er: Floats | None = None,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> Floats:
+    """Return the aggregates of every resample, [resample, algorithm].
+
+    Parameters
+    ----------
+    pools
+        The scores; every owner must have some.
+    d_aer
+        The estimates' equilibrium, from where each resample's is sought.
+    payoff
+        What a tie counts.
+    resamples
+        How many.
+    seed
+        Resample b is drawn from a stream that depends on the seed and b alone, so the number of workers changes
+        nothing.
+    q_er
+        Weights that were fixed beforehand; None for the equilibrium of every resample.
+    workers
+        How many threads.
+    advance
+        Called with the number of resamples just finished.
+    """
+    n, m = pools[0].owner_of.size, len(pools)
+    layouts = [_layout(pool) for pool in pools]
+    result = np.empty((resamples, n))
+    start = np.ascontiguousarray(d_aer.reshape(n, m * n))
+
+    def work(b: int) -> None:
+        stream = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(b,)))
+        board = np.empty((n, m, n))
+        for e, (layout, pool) in enumerate(zip(layouts, pools, strict=True)):
+            board[:, e, :] = _resampled_percentiles(layout, stream, payoff)[np.ix_(pool.owner_of, pool.owner_of)]
+        weights = _weights(board.reshape(n, m * n), start) if q_er is None else q_er
+        result[b] = aggregate(board, weights.reshape(m, n))
+        if advance is not None:
+            advance(1)
+
+    with ThreadPoolExecutor(max(workers, 1)) as threads:
+        for _ in threads.map(work, range(resamples)):
+            pass
+    return result
+
+
+def percentile_ends(aggregates: Floats, delta: float) -> tuple[Floats, Floats]:
+    """Return the delta/2 and 1 - delta/2 quantiles of every algorithm's aggregates.
+
+    Between order statistics by linear interpolation, the default of NumPy, R and Julia.
+    """
+    low, high = np.quantile(aggregates, [delta / 2.0, 1.0 - delta / 2.0], axis=0)
+    return low, high
+
+
+# The error of a resample's equilibrium is far below what resampling itself leaves open.
+_TOLERANCE = 1e-9
+
+
+def _weights(board: Floats, start: Floats) -> Floats:
+    n, columns = board.shape
+    eta, gamma, _ = constants(n, columns // n)
+    d = start.copy()
+    stationary(board, eta, gamma, d, _TOLERANCE)
+    weights: Floats = d.sum(axis=0) / d.sum()
+    return weights
+
+
+class _Layout(NamedTuple):
+    """One environment's samples, as distinct scores and the places they have in one another.
+
+    Attributes
+    ----------
+    sizes, offsets
+        Per owner: the number of trials, and how many the owners before it have.
+    distinct, distinct_offsets
+        The same for distinct scores.
+    slots
+        For every trial, which of its owner's distinct scores it is.
+    places
+        For every pair of owners and every distinct score of the first, its place in the sample of the second: 2 j
+        between the distinct scores j - 1 and j, 2 j + 1 at distinct score j.
+    starts
+        ``[player, reference]``: where the pair's places begin.
+    """
+
+    sizes: Ints
+    offsets: Ints
+    distinct: Ints
+    distinct_offsets: Ints
+    slots: NDArray[np.uint32]
+    places: NDArray[np.uint32]
+    starts: Ints
+
+
+def _layout(pool: Pool) -> _Layout:
+    owners = range(pool.sizes.size)
+    samples = [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in owners]
+    distinct = np.array([scores.size for scores, _ in samples], dtype=np.int64)
+    starts = np.zeros((pool.sizes.size, pool.sizes.size), dtype=np.int64)
+    places = []
+    filled = 0
+    for a in owners:
+        for r in owners:
+            if a == r:
+                continue
+            player, reference = samples[a][0], samples[r][0]
+            left = np.searchsorted(reference, player, side="left")
+            right = np.searchsorted(reference, player, side="right")
+            starts[a, r] = filled
+            places.append(left + right)
+            filled += player.size
+    largest = 2 * int(distinct.max()) + 1
+    return _Layout(
+        pool.sizes,
+        np.cumsum(pool.sizes) - pool.sizes,
+        distinct,
+        np.cumsum(distinct) - distinct,
+        np.concatenate([slots for _, slots in samples]).astype(np.uint32),
+        np.concatenate([*places, np.empty(0, dtype=np.int64)]).astype(np.uint16 if largest < 1 << 16 else np.uint32),
+        starts,
+    )
+
+
+# Two draws a word, and some for the few that are refused.
+_SPARE = 64
+
+
+def _resampled_percentiles(layout: _Layout, stream: np.random.SFC64, payoff: Payoff) -> Floats:
+    """Return the percentiles of one environment's resample, [owner, reference]."""
+    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + _SPARE)
+    drawn = np.zeros(int(layout.distinct.sum()), dtype=np.int32)
+    while not _draw(words, layout, drawn):
+        words = np.concatenate([words, stream.random_raw(_SPARE)])
+        drawn[:] = 0
+    won = np.zeros((layout.sizes.size, layout.sizes.size), dtype=np.int64)
+    _play(layout, drawn, payoff == "mid-rank", won)
+    z = won / (2 * np.outer(layout.sizes, layout.sizes))
+    np.fill_diagonal(z, SELF)
+    return z
+
+
+_U32 = np.uint64(32)
+_LOW32 = np.uint64(0xFFFFFFFF)
+_WORD32 = np.uint64(1 << 32)
+
+
+@kernel
+def _draw(words: Words, layout: _Layout, drawn: NDArray[np.int32]) -> bool:
+    """Count how often each distinct score is drawn; False if the words did not suffice.
+
+    Each half of a word makes one draw, by multiplication, without bias: halves that would favour some trials are
+    refused (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019).
+    """
+    next_word = 0
+    for g in range(layout.sizes.size):
+        size = np.uint64(layout.sizes[g])
+        if size == 0:
+            continue
+        slots = layout.slots[layout.offsets[g] : layout.offsets[g] + layout.sizes[g]]
+        mine = drawn[layout.distinct_offsets[g] : layout.distinct_offsets[g] + layout.distinct[g]]
+        refused = _WORD32 % size
+        left = layout.sizes[g]
+        while left > 0:
+            if next_word >= words.size:
+                return False
+            word = words[next_word]
+            next_word += 1
+            low = (word & _LOW32) * size
+            if (low & _LOW32) >= refused:
+                mine[slots[np.int64(low >> _U32)]] += 1
+                left -= 1
+            high = (word >> _U32) * size
+            if (high & _LOW32) >= refused and left > 0:
+                mine[slots[np.int64(high >> _U32)]] += 1
+                left -= 1
+    return True
+
+
+@kernel
+def _play(layout: _Layout, drawn: NDArray[np.int32], halves: bool, won: Ints) -> None:
+    """Write twice the number of pairs every owner wins against every other; ties are half wins or whole ones."""
+    owners = layout.sizes.size
+    # What a score gets at each place of a reference's sample, twice.
+    gain = np.empty(2 * drawn.size + owners, dtype=np.int32)
+    for r in range(owners):
+        start = 2 * layout.distinct_offsets[r] + r
+        below = 0
+        gain[start] = 0
+        for j in range(layout.distinct[r]):
+            here = drawn[layout.distinct_offsets[r] + j]
+            gain[start + 2 * j + 1] = 2 * below + (here if halves else 2 * here)
+            below += here
+            gain[start + 2 * j + 2] = 2 * below
+    for a in range(owners):
+        count = layout.distinct[a]
+        mine = drawn[layout.distinct_offsets[a] : layout.distinct_offsets[a] + count]
+        for r in range(owners):
+            if r == a or (halves and r > a):
+                continue
+            start = 2 * layout.distinct_offsets[r] + r
+            gains = gain[start : start + 2 * layout.distinct[r] + 1]
+            places = layout.places[layout.starts[a, r] : layout.starts[a, r] + count]
+            total = np.int64(0)
+            for i in range(count):
+                total += np.int64(mine[i]) * np.int64(gains[places[i]])
+            won[a, r] = total
+            if halves:
+                # With ties halved, what one wins the other loses.
+                won[r, a] = 2 * layout.sizes[a] * layout.sizes[r] - total

@@ -1,0 +1,52 @@
+"""Simultaneous intervals on all percentiles, and which of them are known to be the same number."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from untuned.scores import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Intervals that hold for all percentiles at once.
+
+    Attributes
+    ----------
+    low_aer, high_aer
+        The ends, inclusive; [0, 1] where nothing is known.
+    same_aer
+        Payoffs with the same number here are equal for certain, whatever they are: moves between them are ties.
+    """
+
+    low_aer: Floats
+    high_aer: Floats
+    same_aer: Ints
+
+
+def structural(kinds: Ints) -> Ints:
+    """Return numbers [a, e, r] that are equal where payoffs are equal by construction.
+
+    That is: an algorithm against itself, or against one declared identical there, is 1/2 on every environment; and
+    algorithms declared identical on an environment have the same payoffs there, as players and as references.
+
+    Parameters
+    ----------
+    kinds
+        ``[environment, algorithm]``, equal numbers for declared-identical algorithms.
+    """
+    m, n = kinds.shape
+    player = kinds.T[:, :, None]
+    reference = kinds[None, :, :]
+    different = 1 + (np.arange(m)[None, :, None] * n + player) * n + reference
+    return np.where(player == reference, 0, different).astype(np.int64)
+
+
+def equal_ends(low_aer: Floats, high_aer: Floats) -> Ints:
+    """Return numbers [a, e, r] that are equal where both ends of the intervals are: the paper's rule for ties.
+
+    It is not valid: opponents that are beaten in every trial have equal intervals and different payoffs.
+    """
+    ends = np.stack([low_aer.ravel(), high_aer.ravel()], axis=1)
+    _, numbers = np.unique(ends, axis=0, return_inverse=True)
+    return numbers.reshape(low_aer.shape).astype(np.int64)

@@ -1,0 +1,219 @@
+"""From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from untuned.errors import InvalidInput
+from untuned.evaluation import Evaluation, Means, PercentileTable
+from untuned.judge.bootstrap import percentile_ends, resampled
+from untuned.judge.boxes import Boxes
+from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.intervals.dkw import mean_intervals
+from untuned.judge.methods import Conventions, Method, boxes, method, payoff_of
+from untuned.judge.percentiles import Percentiles, percentiles
+from untuned.judge.pool import Pool, pools
+from untuned.judge.propagate import Bounds, propagated, weighted
+from untuned.judge.ranks import ranks
+from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
+from untuned.scores import Floats, ScoreTable
+
+#: Told what is being done, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+
+RESAMPLES = 10_000
+# With fewer trials than this the approximate methods have not even their approximation to stand on.
+_FEW = 30
+
+
+def evaluate(
+    table: ScoreTable,
+    *,
+    intervals: str = "pbp",
+    delta: float = 0.05,
+    weights: Weights = GAME,
+    conventions: Conventions = "valid",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Return aggregate scores, intervals and ranks of all algorithms in a table.
+
+    The options are those of `untuned.evaluate`, where they are described.
+    """
+    chosen = method(intervals)
+    _check(table, chosen, delta, conventions, resamples, seed, workers)
+    q_er = fixed(weights, table.algorithms, table.environments)
+    if q_er is None and len(table.environments) == 1:
+        raise InvalidInput(
+            f"there is one environment, {table.environments[0]!r}: the game has no environments to weigh. Add another, "
+            "or pass weights='uniform' to average over the references alone"
+        )
+
+    pooled = pools(table)
+    estimates = percentiles(pooled, payoff_of(conventions))
+    balance = None if q_er is not None else equilibrium(estimates.z_aer)
+    weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
+    score_a = aggregate(estimates.z_aer, weights_er)
+
+    found: Boxes | None = None
+    if chosen.intervals is None:
+        bounds = _bootstrapped(pooled, estimates, table, delta, q_er, resamples, seed, workers, progress)
+    else:
+        found = boxes(chosen, table, pooled, estimates, delta, conventions)
+        bounds = _bounded(found, q_er, workers, progress)
+
+    return Evaluation(
+        method=chosen.name,
+        valid=chosen.guaranteed and conventions == "valid",
+        delta=delta,
+        algorithms=table.algorithms,
+        environments=table.environments,
+        score_a=score_a,
+        low_a=bounds.low_a,
+        high_a=bounds.high_a,
+        ranks=ranks(score_a, bounds.low_a, bounds.high_a),
+        q_er=weights_er,
+        percentiles=PercentileTable(
+            estimates.z_aer, None if found is None else found.low_aer, None if found is None else found.high_aer
+        ),
+        means=_means(table, delta),
+        trials_ae=table.trials,
+        ranges=table.ranges,
+        settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, bounds)),
+        provenance=table.provenance,
+        warnings=tuple(_warnings(table, chosen, conventions)),
+    )
+
+
+def _check(
+    table: ScoreTable, chosen: Method, delta: float, conventions: str, resamples: int, seed: int, workers: int
+) -> None:
+    if not 0.0 < delta <= 0.5:
+        raise InvalidInput(f"delta={delta!r} is outside (0, 0.5]: pass 0.05 for 95 % intervals")
+    if conventions not in ("valid", "paper"):
+        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    if resamples < 1:
+        raise InvalidInput(f"resamples={resamples}: pass a positive number, 10000 as in the paper")
+    if seed < 0:
+        raise InvalidInput(f"seed={seed}: pass a number that is not negative")
+    if workers < 1:
+        raise InvalidInput(f"workers={workers}: pass a positive number")
+    if not table.algorithms or not table.environments or not table.trials.any():
+        raise InvalidInput("there are no scores: give every algorithm at least one trial on some environment")
+    if len(table.algorithms) == 1:
+        raise InvalidInput(
+            f"there is one algorithm, {table.algorithms[0]!r}: percentiles compare algorithms with one another. Add "
+            "another, at least a simple baseline"
+        )
+    if chosen.intervals is None and table.missing:
+        algorithm, environment = table.missing[0]
+        raise InvalidInput(
+            f"{algorithm!r} has no trials on {environment!r}"
+            f"{f', and {len(table.missing) - 1} more cells are empty' if len(table.missing) > 1 else ''}: "
+            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pbp', which "
+            "takes them into account"
+        )
+
+
+def _bounded(found: Boxes, q_er: Floats | None, workers: int, progress: Progress | None) -> Bounds:
+    if q_er is not None:
+        return weighted(found, q_er)
+    total = 2 * found.low_aer.shape[0]
+    return propagated(found, workers=workers, advance=_counter("bounds", total, progress))
+
+
+def _bootstrapped(
+    pooled: tuple[Pool, ...],
+    estimates: Percentiles,
+    table: ScoreTable,
+    delta: float,
+    q_er: Floats | None,
+    resamples: int,
+    seed: int,
+    workers: int,
+    progress: Progress | None,
+) -> Bounds:
+    aggregates = resampled(
+        pooled,
+        equilibrium(estimates.z_aer).d_aer,
+        estimates.payoff,
+        resamples,
+        seed,
+        q_er=q_er,
+        workers=workers,
+        advance=_counter("resamples", resamples, progress),
+    )
+    low, high = percentile_ends(aggregates, delta / table.trials.size)
+    return Bounds(low, high, 0.0)
+
+
+def _counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(what, done, total)
+
+    progress(what, 0, total)
+    return advance
+
+
+def _means(table: ScoreTable, delta: float) -> Means:
+    low_ae, high_ae = mean_intervals(table, delta)
+    mean_ae = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in table.cells])
+    found = tuple(
+        ranks(np.nan_to_num(mean_ae[:, e], nan=-np.inf), low_ae[:, e], high_ae[:, e])
+        for e in range(len(table.environments))
+    )
+    return Means(mean_ae, low_ae, high_ae, found)
+
+
+def _settings(
+    chosen: Method,
+    delta: float,
+    weights: Weights,
+    conventions: Conventions,
+    resamples: int,
+    seed: int,
+    bounds: Bounds,
+) -> Mapping[str, object]:
+    settings: dict[str, object] = {
+        "intervals": chosen.name,
+        "delta": delta,
+        "weights": weights if isinstance(weights, str) and weights in (GAME, UNIFORM) else "given",
+        "conventions": conventions,
+        "payoff": payoff_of(conventions),
+    }
+    if chosen.intervals is None:
+        settings |= {"resamples": resamples, "seed": seed}
+    else:
+        settings["slack"] = bounds.slack
+    return settings
+
+
+def _warnings(table: ScoreTable, chosen: Method, conventions: str) -> list[str]:
+    found = []
+    if not chosen.guaranteed:
+        found.append(f"{chosen.title} is approximate: its intervals can miss more often than they say.")
+    if conventions == "paper":
+        found.append(
+            "The paper's conventions are in use: they count ties as wins, take equal intervals for equal payoffs and "
+            "what was observed for what is possible, so no level is guaranteed."
+        )
+    if table.missing:
+        names = ", ".join(f"{algorithm} on {environment}" for algorithm, environment in table.missing[:3])
+        found.append(
+            f"{len(table.missing)} of {table.trials.size} cells have no trials ({names}"
+            f"{', ...' if len(table.missing) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
+            "anything from 0 to 1 in the intervals."
+        )
+    measured = table.trials[table.trials > 0]
+    if not chosen.guaranteed and measured.min() < _FEW:
+        found.append(f"The smallest cell has {measured.min()} trials, too few for an approximate method.")
+    return found

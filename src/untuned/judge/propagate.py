@@ -1,0 +1,319 @@
+"""Performance bound propagation, from intervals on percentiles to bounds on aggregates (the paper's Appendix C).
+
+The largest aggregate over every game the intervals allow is the value of a Markov decision process: states are the
+joint strategies, the reward of (a, (e, r)) is the end of the interval on z[i, e, r], and what is decided is every move
+whose payoffs' intervals overlap. Raising such a move's probability to eta takes it from staying put, which always has
+room, so each is decided alone: on exactly when it leads to a higher value. With v the value of every state,
+
+    (T v)(s) = R(s) + gamma [v(s) + sum over moves of c(s, s') (v(s') - v(s))],
+
+c = eta for a certain improvement, eta/50 for a structural tie, eta 1[v(s') > v(s)] for an uncertain one. Policy
+iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products are computed from the intervals
+themselves: memory grows with the number of states, not with its square.
+
+Whatever v is, with rho = max (T v - v), the bound is at most (1 - gamma) mean(v) + rho: T is monotone and adding a
+constant c to v adds gamma c to T v, so v* <= v + rho/(1 - gamma). That is what is returned, with an allowance for
+rounding: stopping early makes a bound wider, never wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.judge.boxes import Boxes
+from untuned.judge.game import POPULATION, constants
+from untuned.judge.jit import kernel
+from untuned.scores import Floats
+
+Numbers = NDArray[np.int32]
+
+
+class Ties(NamedTuple):
+    """Which payoffs are equal for certain.
+
+    Attributes
+    ----------
+    same
+        ``[a, k]``: equal numbers for equal payoffs.
+    members
+        ``[a, :]``: the columns of row a, those with equal payoffs side by side.
+    first, end
+        ``[a, k]``: where in ``members[a]`` the columns equal to k begin and end; nothing where k is alone.
+    """
+
+    same: Numbers
+    members: Numbers
+    first: Numbers
+    end: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds on every aggregate, all of which hold when all intervals on percentiles do.
+
+    Attributes
+    ----------
+    low_a, high_a
+        The bounds.
+    slack
+        The largest amount by which any bound may be wider than the best one, from the certificate of its solution.
+    """
+
+    low_a: Floats
+    high_a: Floats
+    slack: float
+
+
+def propagated(boxes: Boxes, *, workers: int = 1, advance: Callable[[int], None] | None = None) -> Bounds:
+    """Return the bounds on every algorithm's aggregate when the weights are the game's equilibrium.
+
+    Parameters
+    ----------
+    boxes
+        Intervals on the percentiles.
+    workers
+        How many threads solve bounds at the same time; the numbers do not depend on it.
+    advance
+        Called with 1 after every bound, 2 n times in all.
+    """
+    n = boxes.low_aer.shape[0]
+    rewards = [boxes.high_aer[i] for i in range(n)] + [-boxes.low_aer[i] for i in range(n)]
+    upper, slack = maxima(rewards, boxes, workers=workers, advance=advance)
+    return Bounds(-upper[n:], upper[:n], slack)
+
+
+def weighted(boxes: Boxes, q_er: Floats) -> Bounds:
+    """Return the bounds on every aggregate for weights chosen before the scores were seen (the paper's Lemma 2)."""
+    low = np.einsum("aer,er->a", boxes.low_aer, q_er)
+    high = np.einsum("aer,er->a", boxes.high_aer, q_er)
+    return Bounds(low, high, 0.0)
+
+
+def maxima(
+    rewards: Sequence[Floats],
+    boxes: Boxes,
+    *,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> tuple[Floats, float]:
+    """Return, for every reward, the largest equilibrium average over all games the boxes allow; and the slack.
+
+    Parameters
+    ----------
+    rewards
+        Arrays [environment, reference], of any sign.
+    boxes, workers, advance
+        As for `propagated`.
+    """
+    n, m, _ = boxes.low_aer.shape
+    shape = (n, m * n)
+    low = np.ascontiguousarray(boxes.low_aer.reshape(shape))
+    high = np.ascontiguousarray(boxes.high_aer.reshape(shape))
+    ties = _ties(boxes.same_aer.reshape(shape))
+    eta, gamma, _ = constants(n, m)
+
+    def solve(reward: Floats) -> tuple[float, float]:
+        found = _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma)
+        if advance is not None:
+            advance(1)
+        return found
+
+    if workers > 1 and len(rewards) > 1:
+        with ThreadPoolExecutor(min(workers, len(rewards))) as threads:
+            found = list(threads.map(solve, rewards))
+    else:
+        found = list(map(solve, rewards))
+    return np.array([bound for bound, _ in found]), max(slack for _, slack in found)
+
+
+def _ties(same: NDArray[np.int64]) -> Ties:
+    _, numbers = np.unique(same, return_inverse=True)
+    numbers = numbers.reshape(same.shape).astype(np.int32)
+    members = np.argsort(numbers, axis=1, kind="stable")
+    first = np.empty(same.shape, dtype=np.int32)
+    end = np.empty(same.shape, dtype=np.int32)
+    for a, row in enumerate(numbers):
+        in_order = row[members[a]]
+        first[a] = np.searchsorted(in_order, row, side="left")
+        end[a] = np.searchsorted(in_order, row, side="right")
+    end[end - first == 1] = 0
+    return Ties(np.ascontiguousarray(numbers), members.astype(np.int32), first, end)
+
+
+# An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
+_SLACK = 1e-11
+_POLICIES = 100
+# Bounds from the first policies may be worse than the one they began with, before they get good.
+_PATIENCE = 20
+_ITERATIONS = 300
+
+
+@kernel
+def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float) -> tuple[float, float]:
+    """Return a bound on the largest average, and how much it may exceed the largest."""
+    n, columns = low.shape
+    # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
+    centre = np.mean(reward)
+    spread = 0.0
+    for k in range(columns):
+        spread = max(spread, abs(reward[k] - centre))
+    values = np.empty((n, columns))
+    for a in range(n):
+        for k in range(columns):
+            values[a, k] = reward[k] - centre
+    policy = np.empty((n, columns))
+    diagonal = np.empty((n, columns))
+    residual = np.empty((n, columns))
+    shadow = np.empty((n, columns))
+    direction = np.empty((n, columns))
+    image = np.empty((n, columns))
+    scaled = np.empty((n, columns))
+    scratch = np.empty((n, columns))
+
+    best = np.inf
+    slack = np.inf
+    narrowest = np.inf
+    waited = 0
+    for _ in range(_POLICIES):
+        # The residual of the policy that is greedy for v is T v - v.
+        policy[:] = values
+        _leaving(policy, low, high, ties, eta, gamma, diagonal)
+        _product(values, policy, low, high, ties, eta, gamma, diagonal, residual)
+        rho = -np.inf
+        fall = np.inf
+        total = 0.0
+        largest = 0.0
+        for a in range(n):
+            for k in range(columns):
+                residual[a, k] = reward[k] - centre - residual[a, k]
+                rho = max(rho, residual[a, k])
+                fall = min(fall, residual[a, k])
+                total += values[a, k]
+                largest = max(largest, abs(values[a, k]))
+        average = (1.0 - gamma) * total / (n * columns)
+        # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
+        rounding = 4.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre))
+        # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
+        gap = rho - fall
+        found = centre + average + rho + rounding
+        if not np.isfinite(found):
+            break
+        best = min(best, found)
+        if gap < 0.9 * narrowest:
+            waited = 0
+        else:
+            waited += 1
+        if gap < narrowest:
+            narrowest = gap
+            slack = gap + 2.0 * rounding
+        if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
+            break
+
+        # Solve this policy's system, far enough for the next policy to be better.
+        wanted = max(1e-3 * gap, 0.1 * _SLACK)
+        shadow[:] = residual
+        direction[:] = 0.0
+        image[:] = 0.0
+        before = alpha = omega = 1.0
+        for _ in range(_ITERATIONS):
+            product = np.sum(shadow * residual)
+            if product == 0.0 or omega == 0.0:
+                break
+            beta = (product / before) * (alpha / omega)
+            before = product
+            for a in range(n):
+                for k in range(columns):
+                    direction[a, k] = residual[a, k] + beta * (direction[a, k] - omega * image[a, k])
+                    scaled[a, k] = direction[a, k] / diagonal[a, k]
+            _product(scaled, policy, low, high, ties, eta, gamma, diagonal, image)
+            against = np.sum(shadow * image)
+            if against == 0.0:
+                break
+            alpha = product / against
+            for a in range(n):
+                for k in range(columns):
+                    values[a, k] += alpha * scaled[a, k]
+                    residual[a, k] -= alpha * image[a, k]
+                    scaled[a, k] = residual[a, k] / diagonal[a, k]
+            _product(scaled, policy, low, high, ties, eta, gamma, diagonal, scratch)
+            square = np.sum(scratch * scratch)
+            if square == 0.0:
+                break
+            omega = np.sum(scratch * residual) / square
+            size = 0.0
+            for a in range(n):
+                for k in range(columns):
+                    values[a, k] += omega * scaled[a, k]
+                    residual[a, k] -= omega * scratch[a, k]
+                    size = max(size, abs(residual[a, k]))
+            if size <= wanted or not np.isfinite(size):
+                break
+    return best, slack
+
+
+@kernel
+def _leaving(policy: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float, diagonal: Floats) -> None:
+    """Write the diagonal of I - gamma C for the policy that is greedy for ``policy``."""
+    n, columns = low.shape
+    ones = np.ones((n, columns))
+    for a in range(n):
+        for k in range(columns):
+            diagonal[a, k] = 0.0
+    moves = np.empty((n, columns))
+    _product(ones, policy, low, high, ties, eta, 1.0, diagonal, moves)
+    for a in range(n):
+        for k in range(columns):
+            diagonal[a, k] = (1.0 - gamma) - gamma * moves[a, k]
+
+
+@kernel
+def _product(
+    values: Floats,
+    policy: Floats,
+    low: Floats,
+    high: Floats,
+    ties: Ties,
+    eta: float,
+    gamma: float,
+    diagonal: Floats,
+    image: Floats,
+) -> None:
+    """Write (I - gamma C) v for the policy that is greedy for ``policy``."""
+    n, columns = low.shape
+    tie = 1.0 / POPULATION
+    for a in range(n):
+        lows = low[a]
+        highs = high[a]
+        chosen = policy[a]
+        row = values[a]
+        for k in range(columns):
+            # The second player descends. A move is possible unless its payoff is certainly higher.
+            bottom = lows[k]
+            top = highs[k]
+            here = chosen[k]
+            total = 0.0
+            for j in range(columns):
+                on = (lows[j] <= top) & ((highs[j] < bottom) | (chosen[j] > here))
+                total += row[j] if on else 0.0
+            # Ties have equal intervals, so they were taken for uncertain: put right here, a third faster than asking
+            # in the loop above.
+            for i in range(ties.first[a, k], ties.end[a, k]):
+                j = ties.members[a, i]
+                if j != k:
+                    total += tie * row[j] - (row[j] if chosen[j] > here else 0.0)
+            image[a, k] = total
+        for b in range(n):
+            # The first player climbs.
+            if b == a:
+                continue
+            for k in range(columns):
+                on = (high[b, k] >= low[a, k]) & ((low[b, k] > high[a, k]) | (policy[b, k] > policy[a, k]))
+                weight = 1.0 if on else 0.0
+                weight = tie if ties.same[b, k] == ties.same[a, k] else weight
+                image[a, k] += weight * values[b, k]
+        for k in range(columns):
+            image[a, k] = diagonal[a, k] * values[a, k] - gamma * eta * image[a, k]
