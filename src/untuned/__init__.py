@@ -6,6 +6,7 @@ Everything public is here, and is loaded when it is first used:
 - `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
 - `Definition`, `Draw`: to write one's own;
 - `run_trial`: one trial, from its key to its result;
+- `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -19,17 +20,20 @@ from untuned.errors import InvalidInput, MissingExtra, Stopped, UnknownName, Unt
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
+    from untuned.api import evaluate
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
     from untuned.collect.environments.registry import environment, environments
     from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
+    from untuned.evaluation import Evaluation
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Definition",
     "Draw",
+    "Evaluation",
     "InvalidInput",
     "MissingExtra",
     "Stopped",
@@ -42,6 +46,7 @@ __all__ = [
     "algorithms",
     "environment",
     "environments",
+    "evaluate",
     "from_gymnasium",
     "run_trial",
 ]
@@ -49,12 +54,14 @@ __all__ = [
 _HOMES = {
     "Definition": "untuned.collect.definitions.definition",
     "Draw": "untuned.collect.definitions.draw",
+    "Evaluation": "untuned.evaluation",
     "TrialKey": "untuned.collect.runner.trial",
     "TrialResult": "untuned.collect.runner.trial",
     "algorithm": "untuned.collect.definitions.registry",
     "algorithms": "untuned.collect.definitions.registry",
     "environment": "untuned.collect.environments.registry",
     "environments": "untuned.collect.environments.registry",
+    "evaluate": "untuned.api",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
     "run_trial": "untuned.collect.runner.trial",
 }

@@ -1,18 +1,16 @@
 """``untuned list``: what there is, a line each, or every fact as JSON; and one algorithm described in full."""
 
 import json
-import shutil
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from untuned.cli.screen import console as make_console
+from untuned.cli.screen import text as _text
 from untuned.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.environments.environment import CompiledEnvironment
 
@@ -79,7 +77,12 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
         from untuned.collect.environments.registry import environments
 
         return [_environment_facts(each) for each in environments()]
-    return []
+    from untuned.judge.methods import METHODS
+
+    return [
+        {"name": each.name, "title": each.title, "guaranteed": each.guaranteed, "summary": each.summary}
+        for each in METHODS.values()
+    ]
 
 
 def _algorithm_facts(definition: "Definition", complete: bool) -> dict[str, Any]:
@@ -121,10 +124,7 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.ENVIRONMENTS: "Environments",
         What.INTERVALS: "Interval methods",
     }
-    console = _console()
-    if not facts:
-        console.print(f"[bold]{titles[what]}[/bold]: none in this version\n", highlight=False)
-        return
+    console = make_console(max(_WIDE.values()))
     if console.width < _NARROW:
         # Names stay whole, to be copied.
         console.print(f"[bold]{titles[what]}[/bold]")
@@ -151,7 +151,7 @@ def _print_description(facts: dict[str, Any]) -> None:
 
     from untuned.collect.definitions.definition import Hyperparameter
 
-    console = _console()
+    console = make_console(max(_WIDE.values()))
     paper_name = facts["paper_name"]
     title = facts["name"] if paper_name is None else f"{facts['name']} ({paper_name} in the paper)"
     console.print(_text(console, title, style="bold"), soft_wrap=True)
@@ -185,38 +185,23 @@ def _print_description(facts: dict[str, Any]) -> None:
         console.print(_text(console, f"Differs: {note}"))
 
 
-def _console() -> "Console":
-    from rich.console import Console
-
-    # In a pipe nobody sees the width, and a line each is what the next program wants.
-    return Console(width=shutil.get_terminal_size((max(_WIDE.values()), 24)).columns, highlight=False)
-
-
-def _text(console: "Console", words: str, style: str = "") -> "Text":
-    """Return words as they are, brackets and all, in what letters the terminal has."""
-    from rich.text import Text
-
-    try:
-        words.encode(console.encoding)
-    except UnicodeEncodeError:
-        words = words.replace("λ", "lambda").encode(console.encoding, "replace").decode(console.encoding)
-    return Text(words, style=style)
-
-
 #: Columns that names and a line need; and that the whole table of each kind needs.
 _NARROW = 60
-_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150}
+_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80}
 
 _HEADINGS = {
     What.ALGORITHMS: ("in the paper",),
     What.ENVIRONMENTS: ("states", "actions", "episodes", "steps at most", "return within"),
+    What.INTERVALS: ("keeps its level",),
 }
-_JUSTIFIED: dict[What, Any] = {What.ALGORITHMS: "left", What.ENVIRONMENTS: "right"}
+_JUSTIFIED: dict[What, Any] = {What.ALGORITHMS: "left", What.ENVIRONMENTS: "right", What.INTERVALS: "left"}
 
 
 def _details(what: What, facts: dict[str, Any]) -> tuple[str, ...]:
     if what is What.ALGORITHMS:
         return (facts["paper_name"] or "",)
+    if what is What.INTERVALS:
+        return ("always" if facts["guaranteed"] else "about",)
     low, high = facts["score_range"]
     states = facts["states"]
     return (

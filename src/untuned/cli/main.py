@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import untuned
+from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
@@ -40,6 +41,7 @@ def _options(
 
 app.command(name="list")(list_)
 app.command(name="trial")(trial)
+app.command(name="evaluate")(evaluate)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -39,7 +39,8 @@ def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[st
     total = q_er.sum()
     if total <= 0:
         raise InvalidInput("all weights are 0: give some environment a positive one")
-    return q_er / total
+    scaled: Floats = q_er / total
+    return scaled
 
 
 def _from_mapping(
