@@ -29,6 +29,7 @@ lint: $(READY) ## ruff, mypy --strict and the import contracts
 bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/environments.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/judge.py
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
