@@ -423,15 +423,25 @@ def _check_within(cell: Floats, limits: Range, algorithm: str, environment: str)
 def _kinds(algorithms: Sequence[str], environments: Sequence[str], identical: Identical) -> Ints:
     kinds = np.tile(np.arange(len(algorithms), dtype=np.int64), (len(environments), 1))
     if isinstance(identical, Mapping):
-        by_environment = {_index("environment", environments, name): groups for name, groups in identical.items()}
+        by_environment = {
+            _index("environment", environments, name): _groups(groups) for name, groups in identical.items()
+        }
     else:
-        by_environment = dict.fromkeys(range(len(environments)), identical)
+        by_environment = dict.fromkeys(range(len(environments)), _groups(identical))
     for e, groups in by_environment.items():
         for group in groups:
-            if isinstance(group, str):
-                raise InvalidInput(f"identical={group!r}: pass groups of names, [['a', 'b']]")
             labels = kinds[e, [_index("algorithm", algorithms, name) for name in group]]
             # Groups that share a member are one group.
             if labels.size:
                 kinds[e, np.isin(kinds[e], labels)] = labels.min()
     return _read_only(kinds)
+
+
+def _groups(groups: object) -> list[list[str]]:
+    """Return the groups as lists, which can be gone through once for every environment."""
+    found = []
+    for group in groups if isinstance(groups, Iterable) else [groups]:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise InvalidInput(f"identical={group!r}: pass groups of names, [['a', 'b']]")
+        found.append(list(group))
+    return found

@@ -99,6 +99,8 @@ class Columns:
             )
         if series.dtype == polars.Object:
             series = polars.Series([None if value is None else str(value) for value in series], dtype=polars.String)
+        if series.dtype in (polars.Categorical, polars.Enum):
+            series = series.cast(polars.String)
         if series.dtype.is_float():
             series = series.fill_nan(None)
         distinct = series.drop_nulls().unique(maintain_order=True)
@@ -119,7 +121,7 @@ class Columns:
         if series.dtype in (polars.String, polars.Categorical, polars.Enum):
             return self._parsed(series.cast(polars.String))
         if series.dtype == polars.Object:
-            return self._converted(np.array(series.to_list(), dtype=object))
+            return self._converted(series.to_list())
         return self._not_numbers(series.dtype)
 
     def _numbers_of_pandas(self, column: Any) -> Floats:
@@ -128,18 +130,20 @@ class Columns:
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         if kind not in "OUT":
             return self._not_numbers(column.dtype)
-        values = np.array(column.to_numpy(dtype=object), dtype=object)
-        values[np.asarray(column.isna(), dtype=bool)] = None
-        return self._converted(values)
+        missing = np.asarray(column.isna(), dtype=bool).tolist()
+        return self._converted([None if gone else value for gone, value in zip(missing, column, strict=True)])
 
-    def _converted(self, values: NDArray[np.object_]) -> Floats:
+    def _converted(self, values: list[Any]) -> Floats:
         """Return the numbers of Python objects, text among them."""
         import polars
 
         if all(value is None or isinstance(value, str) for value in values):
-            return self._parsed(polars.Series(values.tolist(), dtype=polars.String))
-        numbers = np.empty(values.size)
+            return self._parsed(polars.Series(values, dtype=polars.String))
+        numbers = np.empty(len(values))
         for row, value in enumerate(values):
+            # NumPy's complex numbers would drop their imaginary part.
+            if isinstance(value, np.complexfloating):
+                self._not_a_number(row, value.item())
             try:
                 numbers[row] = np.nan if value is None or value == "" else float(value)
             except (TypeError, ValueError, OverflowError):

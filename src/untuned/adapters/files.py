@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -98,6 +99,8 @@ def _comma_separated(name: str, data: bytes, wanted: Wanted, separators: str) ->
     import polars
 
     data = _text(name, data)
+    if b"\r" in data and b"\n" in data:
+        _refuse_bare_returns(name, data)
     # The header is read here: polars gives columns of the same name other names, and keeps doubled quotes.
     openings = {each: _opening(name, data, each) for each in separators}
     separator = max(openings, key=lambda each: (len({*wanted} & {*openings[each][0]}), len(openings[each][0])))
@@ -122,6 +125,21 @@ def _comma_separated(name: str, data: bytes, wanted: Wanted, separators: str) ->
         frame = frame.filter(~blank)
     algorithm, environment, score = (frame.to_series(position) for position in chosen)
     return Columns(name, wanted, (algorithm, environment, score), rows)
+
+
+def _refuse_bare_returns(name: str, data: bytes) -> None:
+    """Refuse carriage returns outside quotation marks that end no line: polars would take them off the names."""
+    if data.count(b"\r") == data.count(b"\r\n"):
+        return
+    # Line feeds inside quotation marks stay, so that lines can be counted.
+    bare = re.sub(rb'"[^"]*"', lambda quoted: b"\n" * quoted.group().count(b"\n"), data)
+    found = re.search(rb"\r(?!\n|\Z)", bare)
+    if found is not None:
+        line = bare.count(b"\n", 0, found.start()) + 1
+        raise InvalidInput(
+            f"line {line} of {name} has a carriage return that does not end it: put names with "
+            "line breaks in quotation marks, and end all lines alike"
+        )
 
 
 def _records(data: bytes, separator: str) -> Iterator[list[str]]:
@@ -149,7 +167,10 @@ def _about_malformed(name: str, data: bytes, separator: str, width: int, error: 
     except csv.Error:
         pass  # What polars said has to do.
     reason = str(error).partition("\n")[0]
-    return f"{name} cannot be read as CSV ({reason}): is a quotation mark open or inside a name? Write it twice there"
+    return (
+        f"{name} cannot be read as CSV ({reason}): is a quotation mark never closed, or inside a name? Put such a name "
+        'in quotation marks and write those inside twice: "5"" disk"'
+    )
 
 
 def _parquet(name: str, data: bytes, wanted: Wanted) -> Columns:
