@@ -453,6 +453,11 @@ BAD_FILES: dict[str, tuple[str, bytes | str, str]] = {
     "no parquet": ("a.parquet", TEXT, "a.parquet cannot be read as parquet"),
     "parquet cut off": ("a.parquet", bytes_of(polars_frame(ROWS).write_parquet)[:-30], "cannot be read as parquet"),
     "parquet without rows": ("a.parquet", bytes_of(polars_frame([]).write_parquet), "has columns and no rows"),
+    "wide parquet without rows": (
+        "a.parquet",
+        bytes_of(polars.DataFrame({"algorithm": [], "x": [], "y": []}).write_parquet),
+        "has no column 'environment' and 'score'. It has 'algorithm', 'x' and 'y'",
+    ),
     "parquet without score": (
         "a.parquet",
         bytes_of(polars_frame(ROWS).rename({"score": "Score"}).write_parquet),
@@ -500,11 +505,21 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         from_file(tmp_path / "scores.csv" / "x.csv")
 
 
-def test_a_damaged_parquet_file_is_refused_or_read(tmp_path: Path) -> None:
+def test_a_parquet_file_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
     whole = bytes_of(polars_frame(ROWS * 50).write_parquet)
     for cut in range(0, len(whole), 41):
         with pytest.raises(InvalidInput, match=r"is empty|cannot be read as parquet"):
             from_file(written(tmp_path, "a.parquet", whole[:cut]))
+
+
+def test_a_parquet_file_that_makes_polars_panic_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: object, **__: object) -> None:
+        raise polars.exceptions.PanicException("unwrap on None\nmore")
+
+    path = written(tmp_path, "a.parquet", bytes_of(polars_frame(ROWS).write_parquet))
+    monkeypatch.setattr(polars, "read_parquet", panic)
+    with pytest.raises(InvalidInput, match=r"a\.parquet cannot be read as parquet \(unwrap on None\): is it complete"):
+        from_file(path)
 
 
 MISNAMED = {

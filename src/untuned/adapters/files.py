@@ -177,13 +177,14 @@ def _parquet(name: str, data: bytes, wanted: Wanted) -> Columns:
     import polars
 
     def example() -> list[object]:
-        return list(polars.read_parquet(io.BytesIO(data), n_rows=1).row(0)) if data else []
+        return list(next(polars.read_parquet(io.BytesIO(data), n_rows=1).iter_rows(), ()))
 
     try:
         found = list(polars.read_parquet_schema(io.BytesIO(data)))
         positions(found, wanted, name, example)
         frame = polars.read_parquet(io.BytesIO(data), columns=list(wanted))
-    except polars.exceptions.PolarsError as error:
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        # A damaged file makes polars panic, which is no Exception of Python's.
         reason = str(error).partition("\n")[0]
         raise InvalidInput(f"{name} cannot be read as parquet ({reason}): is it complete? Write it again") from None
     return Columns(name, wanted, (frame[wanted[0]], frame[wanted[1]], frame[wanted[2]]))
