@@ -527,7 +527,10 @@ MISNAMED = {
     "advice": ("algo,env,score\na,x,1\n", "did you mean algorithm='algo', environment='env'?"),
     "case": ("Algorithm,environment,score\na,x,1\n", "did you mean algorithm='Algorithm'?"),
     "space": ("algorithm, environment, score\na,x,1\n", "did you mean environment=' environment', score=' score'?"),
-    "options": ("agent,environment,score\na,x,1\n", "or pass algorithm='...' with the names they have"),
+    "options": (
+        "agent,environment,score\na,x,1\n",
+        "'score'. Rename the columns, or pass algorithm='...' with the names they have",
+    ),
     "other separator": ("algorithm|environment|score\na|x|1\n", "It has 'algorithm|environment|score'"),
     "many": (",".join(map(str, range(100))) + "\n", "'19' and 80 more"),
 }

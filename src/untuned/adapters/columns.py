@@ -237,8 +237,7 @@ def _about_missing(
         near = _nearest_column(named[role], free)
         if near is not None:
             advice.append(f"{role}={near!r}")
-    if advice:
-        message += f"; did you mean {', '.join(advice)}?"
+    message += f"; did you mean {', '.join(advice)}?" if advice else "."
     options = ", ".join(f"{role}='...'" for role in missing)
     message += f" Rename the columns, or pass {options} with the names they have"
     wide = _as_long_form(free, found, example) if {"environment", "score"} <= set(missing) else None
