@@ -6,6 +6,7 @@ Everything public is here, and is loaded when it is first used:
 - `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
 - `Definition`, `Draw`: to write one's own;
 - `run_trial`: one trial, from its key to its result;
+- `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
 - `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `UntunedError` and its kinds: everything that is raised on purpose.
@@ -20,6 +21,7 @@ from untuned.errors import InvalidInput, MissingExtra, Stopped, UnknownName, Unt
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
+    from untuned.adapters.sources import read_scores
     from untuned.api import evaluate
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from untuned.collect.environments.registry import environment, environments
     from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
     from untuned.evaluation import Evaluation
+    from untuned.scores import ScoreTable
 
 __version__ = "0.1.0"
 
@@ -36,6 +39,7 @@ __all__ = [
     "Evaluation",
     "InvalidInput",
     "MissingExtra",
+    "ScoreTable",
     "Stopped",
     "TrialKey",
     "TrialResult",
@@ -48,6 +52,7 @@ __all__ = [
     "environments",
     "evaluate",
     "from_gymnasium",
+    "read_scores",
     "run_trial",
 ]
 
@@ -55,6 +60,7 @@ _HOMES = {
     "Definition": "untuned.collect.definitions.definition",
     "Draw": "untuned.collect.definitions.draw",
     "Evaluation": "untuned.evaluation",
+    "ScoreTable": "untuned.scores",
     "TrialKey": "untuned.collect.runner.trial",
     "TrialResult": "untuned.collect.runner.trial",
     "algorithm": "untuned.collect.definitions.registry",
@@ -63,6 +69,7 @@ _HOMES = {
     "environments": "untuned.collect.environments.registry",
     "evaluate": "untuned.api",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
+    "read_scores": "untuned.adapters.sources",
     "run_trial": "untuned.collect.runner.trial",
 }
 

@@ -4,7 +4,7 @@ Scores are i.i.d. within a cell (an algorithm on an environment) and independent
 different numbers of trials, and none at all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, cast
@@ -86,18 +86,28 @@ class ScoreTable:
         if not isinstance(scores, Mapping):
             raise InvalidInput(f"scores are {type(scores).__name__}: pass {{algorithm: {{environment: scores}}}}")
         flat: dict[tuple[str, str], ArrayLike] = {}
+        # An algorithm with no environments at all still is one of the table.
+        algorithms = tuple(dict.fromkeys(str(key[0] if isinstance(key, tuple) and key else key) for key in scores))
         for key, value in scores.items():
             if isinstance(key, tuple):
                 if len(key) != 2:
                     raise InvalidInput(f"the key {key!r} has {len(key)} parts: keys are (algorithm, environment)")
-                flat[str(key[0]), str(key[1])] = cast(ArrayLike, value)
+                inner: Iterable[tuple[object, object]] = [(key[1], value)]
             elif isinstance(value, Mapping):
-                flat.update({(str(key), str(environment)): inner for environment, inner in value.items()})
+                inner = value.items()
             else:
                 raise InvalidInput(
                     f"the scores of {key!r} are {type(value).__name__}: pass {{algorithm: {{environment: scores}}}}"
                 )
-        algorithms = tuple(dict.fromkeys(algorithm for algorithm, _ in flat))
+            algorithm = str(key[0] if isinstance(key, tuple) else key)
+            for environment, numbers in inner:
+                cell = algorithm, str(environment)
+                if cell in flat:
+                    raise InvalidInput(
+                        f"the scores of {cell[0]!r} on {cell[1]!r} are given twice: names are compared as text, so 1 "
+                        "and '1' are the same; put all trials of a cell into one list"
+                    )
+                flat[cell] = cast(ArrayLike, numbers)
         environments = tuple(dict.fromkeys(environment for _, environment in flat))
         cells = [
             [_vector(flat.get((algorithm, environment), ()), algorithm, environment) for environment in environments]
@@ -169,14 +179,16 @@ class ScoreTable:
         ranges, identical, nonfinite, provenance
             As for `from_dict`.
         """
-        algorithms, rows = tuple(map(str, algorithm[0])), np.asarray(algorithm[1])
-        environments, columns = tuple(map(str, environment[0])), np.asarray(environment[1])
+        scores = _vector(score)
+        algorithms, rows = _indexed("algorithm", algorithm, scores.size)
+        environments, columns = _indexed("environment", environment, scores.size)
         width = len(environments)
-        where = rows.astype(np.int64) * width + columns
-        # A stable sort keeps the order of arrival within each cell.
-        order = np.argsort(where, kind="stable")
+        where = rows * width + columns
+        # A stable sort keeps the order of arrival within each cell; NumPy sorts numbers of 16 bits in linear time.
+        few = len(algorithms) * width < 2**16
+        order = np.argsort(where.astype(np.uint16) if few else where, kind="stable")
         borders = np.searchsorted(where[order], np.arange(len(algorithms) * width + 1))
-        in_order = np.asarray(score, dtype=np.float64)[order]
+        in_order = scores[order]
         cells = [
             [in_order[borders[a * width + e] : borders[a * width + e + 1]].copy() for e in range(width)]
             for a in range(len(algorithms))
@@ -215,9 +227,14 @@ class ScoreTable:
             tuple(self.environments[e] for e in columns),
             tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
             tuple(self.ranges[e] for e in columns),
-            self.kinds[np.ix_(columns, rows)],
+            _read_only(self.kinds[np.ix_(columns, rows)]),
             self.provenance,
         )
+
+    def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[object, ...]]:
+        # The view of the provenance cannot be pickled, and arrays forget there that they are read-only.
+        fields = (self.algorithms, self.environments, self.cells, self.ranges, self.kinds, dict(self.provenance))
+        return _restored, fields
 
     def __repr__(self) -> str:
         trials = self.trials
@@ -234,28 +251,76 @@ class ScoreTable:
         )
 
 
-def _vector(values: ArrayLike, algorithm: str, environment: str) -> Floats:
+def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | None = None) -> Floats:
+    """Return a copy as float64; what is masked is NaN, which `nonfinite` is about."""
+    what = "the scores" if algorithm is None else f"the scores of {algorithm!r} on {environment!r}"
     try:
-        vector = np.array(values, dtype=np.float64)
+        given = np.ma.asarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        # NumPy would turn dates into numbers, and drop the imaginary part of complex ones.
+        if given.dtype.kind in "mMcV":
+            raise TypeError
+        vector = given.astype(np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(f"the scores of {algorithm!r} on {environment!r} are not all numbers") from None
+        raise InvalidInput(f"{what} are not all numbers: pass a flat list of numbers, one per trial") from None
+    if isinstance(vector, np.ma.MaskedArray):
+        vector = vector.filled(np.nan)
     if vector.ndim != 1:
-        raise InvalidInput(
-            f"the scores of {algorithm!r} on {environment!r} have shape {vector.shape}: pass a flat list of numbers, "
-            "one per trial"
-        )
+        raise InvalidInput(f"{what} have shape {vector.shape}: pass a flat list of numbers, one per trial")
     return vector
+
+
+def _indexed(
+    kind: str, column: tuple[Sequence[str], NDArray[np.integer]], size: int
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the names and every row's index after looking at both."""
+    names = tuple(_names(kind, column[0], len(column[0])))
+    indices = np.asarray(column[1])
+    if indices.shape != (size,) or indices.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"the {kind} indices are {indices.dtype} of shape {indices.shape}: give one integer for each of the "
+            f"{size} scores"
+        )
+    outside = np.flatnonzero((indices < 0) | (indices >= len(names)))
+    if outside.size:
+        raise InvalidInput(
+            f"the {kind} index of row {outside[0] + 1} is {indices[outside[0]]}: there are {len(names)} names, with "
+            f"indices from 0 to {len(names) - 1}"
+        )
+    return names, indices.astype(np.int64)
+
+
+def _read_only(array: Ints) -> Ints:
+    array.setflags(write=False)
+    return array
+
+
+def _restored(
+    algorithms: tuple[str, ...],
+    environments: tuple[str, ...],
+    cells: tuple[tuple[Floats, ...], ...],
+    ranges: tuple[Range, ...],
+    kinds: Ints,
+    provenance: dict[str, str],
+) -> ScoreTable:
+    """Return the table again after it was pickled or copied."""
+    for row in cells:
+        for cell in row:
+            cell.setflags(write=False)
+    return ScoreTable(algorithms, environments, cells, ranges, _read_only(kinds), MappingProxyType(provenance))
 
 
 def _names(kind: str, names: Sequence[str] | None, count: int) -> Sequence[str]:
     if names is None:
         return [f"{kind}-{number}" for number in range(1, count + 1)]
+    if isinstance(names, str):
+        raise InvalidInput(f"{kind}s={names!r} is one string: pass a list of names")
+    names = list(map(str, names))
     if len(names) != count:
         raise InvalidInput(f"{len(names)} {kind} names for {count} {kind}s: give one each")
     if len(set(names)) != count:
-        twice = sorted({name for name in names if list(names).count(name) > 1})
+        twice = sorted({name for name in names if names.count(name) > 1})
         raise InvalidInput(f"the {kind} names {', '.join(map(repr, twice))} appear more than once: names must differ")
-    return list(map(str, names))
+    return names
 
 
 def _index(kind: str, names: Sequence[str], name: str) -> int:
@@ -358,15 +423,25 @@ def _check_within(cell: Floats, limits: Range, algorithm: str, environment: str)
 def _kinds(algorithms: Sequence[str], environments: Sequence[str], identical: Identical) -> Ints:
     kinds = np.tile(np.arange(len(algorithms), dtype=np.int64), (len(environments), 1))
     if isinstance(identical, Mapping):
-        by_environment = {_index("environment", environments, name): groups for name, groups in identical.items()}
+        by_environment = {
+            _index("environment", environments, name): _groups(groups) for name, groups in identical.items()
+        }
     else:
-        by_environment = dict.fromkeys(range(len(environments)), identical)
+        by_environment = dict.fromkeys(range(len(environments)), _groups(identical))
     for e, groups in by_environment.items():
         for group in groups:
-            if isinstance(group, str):
-                raise InvalidInput(f"identical={group!r}: pass groups of names, [['a', 'b']]")
             labels = kinds[e, [_index("algorithm", algorithms, name) for name in group]]
             # Groups that share a member are one group.
             if labels.size:
                 kinds[e, np.isin(kinds[e], labels)] = labels.min()
-    return kinds
+    return _read_only(kinds)
+
+
+def _groups(groups: object) -> list[list[str]]:
+    """Return the groups as lists, which can be gone through once for every environment."""
+    found = []
+    for group in groups if isinstance(groups, Iterable) else [groups]:
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise InvalidInput(f"identical={group!r}: pass groups of names, [['a', 'b']]")
+        found.append(list(group))
+    return found

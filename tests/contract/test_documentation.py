@@ -91,12 +91,13 @@ def test_there_is_code_to_run() -> None:
 def test_doctests_of_the_public_functions_hold() -> None:
     import doctest
 
+    from untuned.adapters import sources
     from untuned.adapters.gymnasium import described
     from untuned.collect.definitions import definition, draw, tuned_within
     from untuned.collect.definitions import registry as algorithms
     from untuned.collect.environments import registry as environments
 
-    for module in (environments, described, algorithms, definition, draw, tuned_within):
+    for module in (environments, described, algorithms, definition, draw, tuned_within, sources):
         found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 0
         assert found.failed == 0

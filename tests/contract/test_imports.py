@@ -194,6 +194,8 @@ def test_public_functions_are_those_of_their_modules() -> None:
     assert untuned.algorithms is definitions.algorithms
     assert untuned.Definition is importlib.import_module("untuned.collect.definitions.definition").Definition
     assert untuned.Draw is importlib.import_module("untuned.collect.definitions.draw").Draw
+    assert untuned.ScoreTable is importlib.import_module("untuned.scores").ScoreTable
+    assert untuned.read_scores is importlib.import_module("untuned.adapters.sources").read_scores
 
 
 @pytest.mark.parametrize("name", ["nothing", "Environment", "__wrapped__", "enviroment"])

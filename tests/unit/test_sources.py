@@ -1,0 +1,205 @@
+"""`read_scores` takes whatever scores are in, and says what it takes when it is something else."""
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import untuned
+from untuned.adapters.sources import read_scores
+from untuned.errors import InvalidInput, UnknownName
+from untuned.scores import ScoreTable
+
+COLUMNS: dict[str, Any] = {"algorithm": ["a", "b", "a"], "environment": ["x"] * 3, "score": [1.0, 2.0, 3.0]}
+CELLS = {"a": [1.0, 3.0], "b": [2.0]}
+
+
+def assert_same(table: ScoreTable) -> None:
+    assert table.environments == ("x",)
+    assert {name: table.cell(name, "x").tolist() for name in table.algorithms} == CELLS
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.tsv"])
+@pytest.mark.parametrize("kind", [str, Path])
+def test_files(name: str, kind: Any, tmp_path: Path) -> None:
+    frame = polars.DataFrame(COLUMNS)
+    path = tmp_path / name
+    writers: dict[str, Callable[[Path], object]] = {
+        "a.csv": frame.write_csv,
+        "a.parquet": frame.write_parquet,
+        "a.jsonl": frame.write_ndjson,
+        "a.tsv": lambda file: frame.write_csv(file, separator="\t"),
+    }
+    writers[name](path)
+    assert_same(read_scores(kind(path)))
+    assert read_scores(kind(path)).provenance["file"] == name
+
+
+def test_the_home_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    polars.DataFrame(COLUMNS).write_csv(tmp_path / "a.csv")
+    assert_same(read_scores("~/a.csv"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        polars.DataFrame(COLUMNS),
+        polars.LazyFrame(COLUMNS),
+        pandas.DataFrame(COLUMNS),
+        pyarrow.table(COLUMNS),
+        np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=[(name, object) for name in COLUMNS]),
+        {"a": {"x": [1, 3]}, "b": {"x": [2]}},
+        {("a", "x"): np.array([1.0, 3.0]), ("b", "x"): (2,)},
+    ],
+    ids=["polars", "lazy", "pandas", "pyarrow", "structured", "nested", "pairs"],
+)
+def test_frames_and_dictionaries(source: Any) -> None:
+    assert_same(read_scores(source))
+
+
+def test_lists_with_names() -> None:
+    assert_same(read_scores([[[1.0, 3.0]], [[2.0]]], algorithms=["a", "b"], environments=["x"]))
+    assert_same(read_scores((([1, 3],), ([2],)), algorithms=["a", "b"], environments=["x"]))
+
+
+class Tensor:
+    """Another library's array."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.arange(4.0).reshape(2, 1, 2)
+
+
+@pytest.mark.parametrize("array", [np.arange(4.0).reshape(2, 1, 2), Tensor()], ids=["numpy", "another"])
+def test_arrays(array: Any) -> None:
+    table = read_scores(array, algorithms=["a", "b"])
+    assert table.cell("b", "environment-1").tolist() == [2.0, 3.0]
+
+
+def test_masked_arrays_keep_their_mask() -> None:
+    masked = np.ma.masked_array(np.zeros((1, 1, 2)), [[[False, True]]])
+    assert read_scores(masked, ranges=(-1, 1), nonfinite="worst").cells[0][0].tolist() == [0.0, -1.0]
+
+
+def test_a_table_is_returned_as_it_is() -> None:
+    table = ScoreTable.from_dict({"a": {"x": [1.0]}})
+    assert read_scores(table) is table
+    with pytest.raises(InvalidInput, match=r"ranges=\(0, 1\) was given with a ScoreTable.*leave it out"):
+        read_scores(table, ranges=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("source", "own"),
+    [
+        ({"a": {"x": [1.0]}}, {}),
+        ([[[1.0]]], {"algorithms": ["a"], "environments": ["x"]}),
+        (np.ones((1, 1, 1)), {"algorithms": ["a"], "environments": ["x"]}),
+        (polars.DataFrame({"A": ["a"], "E": ["x"], "S": [1.0]}), {"algorithm": "A", "environment": "E", "score": "S"}),
+    ],
+    ids=["dictionary", "lists", "array", "frame"],
+)
+def test_options_reach_the_table(source: Any, own: dict[str, Any]) -> None:
+    table = read_scores(source, **own, ranges={"x": (0, 5)}, identical=[["a"]], provenance={"by": "me"})
+    assert (table.algorithms, table.environments) == (("a",), ("x",))
+    assert table.ranges == ((0.0, 5.0),)
+    assert dict(table.provenance) == {"by": "me"}
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ({"a": {"x": [1.0]}}, {"range": (0, 1)}, "no option for a dictionary is called 'range': did you mean 'ranges'"),
+        ({"a": {"x": [1.0]}}, {"score": "s"}, "no option for a dictionary is called 'score'"),
+        ([[[1.0]]], {"algorithm": "a"}, "for nested lists is called 'algorithm': did you mean 'algorithms'"),
+        (np.ones((1, 1, 1)), {"score": "a"}, "no option for an array is called 'score'"),
+        (polars.DataFrame(COLUMNS), {"algorithms": ["a"]}, "for a data frame is called 'algorithms': did you mean"),
+        ("a.csv", {"environments": ["a"]}, "no option for a file is called 'environments'"),
+    ],
+)
+def test_options_of_something_else(source: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
+        read_scores(source, **options)
+
+
+ACCEPTED = r"pass one of\n  the path of a file.*\n  a data frame.*\n  a dictionary.*\n  an array.*\n  a ScoreTable"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "cannot be read from None"),
+        (5, "cannot be read from int"),
+        (b"a.csv", "cannot be read from bytes"),
+        ({1.0}, "cannot be read from set"),
+        (iter([1.0]), "cannot be read from list_iterator"),
+        (polars.DataFrame, "cannot be read from the type DataFrame"),
+        (io.StringIO("a"), "cannot be read from StringIO: Close it and pass its path."),
+    ],
+)
+def test_everything_else_is_told_what_is_accepted(source: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{message}.*{ACCEPTED}"):
+        read_scores(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ([{"algorithm": "a"}], "make a data frame of it, polars.DataFrame(rows)"),
+        (np.zeros(3), "the array has 1 dimensions"),
+        (pandas.Series([1.0]), "the array has 1 dimensions"),
+        ([1.0, 2.0], "three levels deep"),
+        ("nowhere.csv", "there is no file 'nowhere.csv'"),
+        ("", "holds no study"),
+        (COLUMNS, "the scores of 'algorithm' are list"),
+    ],
+)
+def test_sources_that_are_nearly_right(
+    source: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        read_scores(source)
+
+
+@pytest.mark.parametrize("name", ["", "a.sqlite", "a.DB"])
+def test_a_place_without_a_study(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="holds no study: pass one of"):
+        read_scores(tmp_path / name)
+
+
+def test_the_door_is_public() -> None:
+    assert untuned.read_scores is read_scores
+    assert untuned.ScoreTable is ScoreTable
+
+
+LOADED = """
+import sys, untuned
+untuned.read_scores({source})
+print(*sorted({{"polars", "pandas", "pyarrow"}} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "loaded"),
+    [("{'a': {'x': [1.0]}}", ""), ("[[[1.0]]]", ""), ("sys.argv[1]", "polars")],
+    ids=["dictionary", "lists", "file"],
+)
+def test_only_what_is_needed_is_loaded(source: str, loaded: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    polars.DataFrame(COLUMNS).write_csv(path)
+    program = LOADED.format(source=source)
+    finished = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.strip() == loaded
