@@ -30,6 +30,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/environments.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/store.py
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

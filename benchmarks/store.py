@@ -3,7 +3,7 @@
     python benchmarks/store.py [--json] [--rows N] [--rounds N]
 
 One JSON object a line with --json: {"batch", "returns", "rows_per_second", "vs_csv"}, {"layout", "bytes_per_row",
-"vs_csv"} and {"load_rows", "seconds", "vs_csv"}. The peer is what one writes without a store: a CSV file that a line
+"vs_csv"} and {"load_rows", "seconds", "vs_csv"}; vs_csv is a ratio of speeds, of sizes for bytes. The peer is what one writes without a store: a CSV file that a line
 per trial is appended to, flushed after each batch, with the draws in columns of their own; it is loaded with Python's
 csv module. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters, 100 + 30 returns.
 """
@@ -172,17 +172,31 @@ def measure_loading(rows: int, rounds: int) -> Iterator[dict[str, object]]:
         yield {"layout": f"{rows:,} rows", "bytes_per_row": round(size / rows), "megabytes": round(size / 1e6)}
 
 
+def line(found: dict[str, object]) -> str:
+    """Return a line of the table."""
+    if "batch" in found:
+        what = f"rows written a second, batches of {found['batch']}{', with returns' if found['returns'] else ''}"
+        figure = f"{found['rows_per_second']:,}"
+    elif "load_rows" in found:
+        what, figure = f"seconds to load {found['load_rows']:,} scores", f"{found['seconds']}"
+    else:
+        what, figure = f"bytes a row, {found['layout']}", f"{found['bytes_per_row']}"
+    return f"{what:<44}{figure:>12}  {found.get('vs_csv', ''):>9}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--rows", type=int, default=1_650_000, help="rows to load")
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the best of each counts")
     options = parser.parse_args()
+    if not options.json:
+        print(f"{'':<44}{'ours':>12}  {'times CSV':>9}")
     for found in itertools.chain(measure_writing(options.rounds), measure_loading(options.rows, options.rounds)):
         if options.json:
             print(json.dumps(found), flush=True)
         else:
-            print("   ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.items()), flush=True)
+            print(line(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -96,8 +96,9 @@ def test_doctests_of_the_public_functions_hold() -> None:
     from untuned.collect.definitions import definition, draw, tuned_within
     from untuned.collect.definitions import registry as algorithms
     from untuned.collect.environments import registry as environments
+    from untuned.collect.store import store
 
-    for module in (environments, described, algorithms, definition, draw, tuned_within, sources):
+    for module in (environments, described, algorithms, definition, draw, tuned_within, sources, store):
         found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 0
         assert found.failed == 0

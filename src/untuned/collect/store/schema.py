@@ -1,8 +1,8 @@
 """The tables of a store, their version, and how an older store becomes a present one.
 
 A trial has two rows. ``score`` is small and ordered by key: to resume, and to load all scores, nothing else is read.
-``record`` has the rest and only ever grows at its end, so that its pages stay full in whatever order trials arrive;
-with all of it in one table by key, pages would be half empty. Texts that repeat are in ``text`` once.
+``record`` has the rest and only ever grows at its end: trials arrive from all cells in turn, and one table by key, of
+the same size, is written at a third of the speed. Texts that repeat are in ``text`` once.
 
 The columns of numbers have no type: with one, SQLite would keep -0.0 as 0. NaN is kept as NULL.
 """

@@ -165,14 +165,15 @@ class Store:
                         )
                     schema.migrate(connection, schema.STEPS)
                 if lock is not None:
-                    # In this mode a killed process loses nothing it committed, since the operating system has it. A
-                    # power cut may take the last moments' commits, all of each or nothing, and never damages the
-                    # file. FULL would wait for the disk at every commit against that; but trials are decided by
-                    # their keys, so resuming makes the very same ones again.
-                    connection.execute("PRAGMA synchronous = NORMAL")
+                    # A killed process loses nothing it committed in any mode, since the operating system has it.
+                    # NORMAL may lose the last commits to a power cut, though it never damages the file; FULL waits
+                    # for the disk at every commit and loses none. In batches of a hundred and more that costs
+                    # little, and who adds trials one by one has trials that took long.
+                    connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA journal_mode = WAL")
                     # A file that may not be written is opened all the same: ask now rather than at the first trial.
                     connection.execute("BEGIN IMMEDIATE")
+                    connection.execute(f"PRAGMA user_version = {len(schema.STEPS)}")
                     connection.execute("ROLLBACK")
                 store = cls(folder, connection, lock)
                 store._facts()
@@ -387,6 +388,7 @@ class Store:
         InvalidInput
             When the facts of the two differ, or the results of a trial do.
         """
+        self._check_writer()
         with Store.open(other) as shard:
             theirs, ours = shard._facts(), self._facts()
             if not theirs.same_as(ours):
@@ -403,6 +405,10 @@ class Store:
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
             return new
+
+    def _check_writer(self) -> None:
+        if self._lock is None:
+            raise StoreError(f"{self._folder} is open for reading: open it with write=True to change it")
 
     def _add(self, rows: list[Row]) -> int:
         with self._writing():
@@ -537,8 +543,7 @@ class Store:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         """Make one transaction of what happens inside: all of it, or nothing."""
-        if self._lock is None:
-            raise StoreError(f"{self._folder} is open for reading: open it with write=True to change it")
+        self._check_writer()
         with _explained(self._folder):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -569,9 +574,13 @@ def _connection(path: Path, *, write: bool) -> sqlite3.Connection:
             return connection
         except BaseException as error:
             connection.close()
-            if attempt == attempts[-1] or getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CANTOPEN:
+            if attempt == attempts[-1] or getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_FILE_BESIDE:
                 raise
     raise AssertionError("there is always an attempt")
+
+
+#: What SQLite says when it may not make the files that readers and the writer share.
+_NO_FILE_BESIDE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:
