@@ -3,9 +3,11 @@
     python benchmarks/store.py [--json] [--rows N] [--rounds N]
 
 One JSON object a line with --json: {"batch", "returns", "rows_per_second", "vs_csv"}, {"layout", "bytes_per_row",
-"vs_csv"} and {"load_rows", "seconds", "vs_csv"}; vs_csv is a ratio of speeds, of sizes for bytes. The peer is what one writes without a store: a CSV file that a line
-per trial is appended to, flushed after each batch, with the draws in columns of their own; it is loaded with Python's
-csv module. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters, 100 + 30 returns.
+"vs_csv"} and {"load_rows", "seconds", "vs_csv"}; vs_csv is a ratio of speeds, and of sizes where it is about bytes.
+The peer is what one writes without a store: a CSV file that a line per trial is appended to, flushed after each batch,
+with the draws in columns of their own; it is loaded with Python's csv module. A flush leaves the line to the operating
+system, the store waits for the disk. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters,
+100 + 30 returns.
 """
 
 import argparse
@@ -181,7 +183,7 @@ def line(found: dict[str, object]) -> str:
         what, figure = f"seconds to load {found['load_rows']:,} scores", f"{found['seconds']}"
     else:
         what, figure = f"bytes a row, {found['layout']}", f"{found['bytes_per_row']}"
-    return f"{what:<44}{figure:>12}  {found.get('vs_csv', ''):>9}"
+    return f"{what:<54}{figure:>12}  {found.get('vs_csv', ''):>9}"
 
 
 def main() -> None:
@@ -191,7 +193,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the best of each counts")
     options = parser.parse_args()
     if not options.json:
-        print(f"{'':<44}{'ours':>12}  {'times CSV':>9}")
+        print(f"{'':<54}{'ours':>12}  {'times CSV':>9}")
     for found in itertools.chain(measure_writing(options.rounds), measure_loading(options.rows, options.rounds)):
         if options.json:
             print(json.dumps(found), flush=True)
