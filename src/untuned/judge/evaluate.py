@@ -166,12 +166,21 @@ def _counter(what: str, total: int, progress: Progress | None) -> Callable[[int]
 
 def _means(table: ScoreTable, delta: float) -> Means:
     low_ae, high_ae = mean_intervals(table, delta)
-    mean_ae = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in table.cells])
+    mean_ae = np.array([[_mean(cell) for cell in row] for row in table.cells])
     found = tuple(
         ranks(np.nan_to_num(mean_ae[:, e], nan=-np.inf), low_ae[:, e], high_ae[:, e])
         for e in range(len(table.environments))
     )
     return Means(mean_ae, low_ae, high_ae, found)
+
+
+def _mean(cell: Floats) -> float:
+    """Return the mean, NaN of nothing; finite where a sum would overflow."""
+    if not cell.size:
+        return float("nan")
+    with np.errstate(over="ignore"):
+        mean = float(cell.mean())
+    return mean if np.isfinite(mean) else float(np.sum(cell / cell.size))
 
 
 def _settings(
