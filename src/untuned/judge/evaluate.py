@@ -44,7 +44,13 @@ def evaluate(
     The options are those of `untuned.evaluate`, where they are described.
     """
     chosen = method(intervals)
-    _check(table, chosen, delta, conventions, resamples, seed, workers)
+    delta = _level(delta)
+    if conventions not in ("valid", "paper"):
+        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
+    seed = _whole("seed", seed, 0, "0 by default")
+    workers = _whole("workers", workers, 1, "one per processor is a good number")
+    _check(table, chosen)
     q_er = fixed(weights, table.algorithms, table.environments)
     if q_er is None and len(table.environments) == 1:
         raise InvalidInput(
@@ -88,19 +94,23 @@ def evaluate(
     )
 
 
-def _check(
-    table: ScoreTable, chosen: Method, delta: float, conventions: str, resamples: int, seed: int, workers: int
-) -> None:
+def _level(delta: object) -> float:
+    """Return delta as a Python number, whatever kind of number it was."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating):
+        raise InvalidInput(f"delta={delta!r} is not a number: pass 0.05 for 95 % intervals")
     if not 0.0 < delta <= 0.5:
         raise InvalidInput(f"delta={delta!r} is outside (0, 0.5]: pass 0.05 for 95 % intervals")
-    if conventions not in ("valid", "paper"):
-        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
-    if resamples < 1:
-        raise InvalidInput(f"resamples={resamples}: pass a positive number, 10000 as in the paper")
-    if seed < 0:
-        raise InvalidInput(f"seed={seed}: pass a number that is not negative")
-    if workers < 1:
-        raise InvalidInput(f"workers={workers}: pass a positive number")
+    return float(delta)
+
+
+def _whole(name: str, value: object, least: int, advice: str) -> int:
+    """Return a whole number as a Python one, whatever kind it was."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")
+    return int(value)
+
+
+def _check(table: ScoreTable, chosen: Method) -> None:
     if not table.algorithms or not table.environments or not table.trials.any():
         raise InvalidInput("there are no scores: give every algorithm at least one trial on some environment")
     if len(table.algorithms) == 1:
