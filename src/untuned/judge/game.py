@@ -110,6 +110,7 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
     image = np.empty((n, columns))
     scaled = np.empty((n, columns))
     scratch = np.empty((n, columns))
+    best = d.copy()
     error = np.inf
     for _ in range(_RESTARTS):
         _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
@@ -118,11 +119,13 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
             for k in range(columns):
                 residual[a, k] = share - residual[a, k]
                 size += abs(residual[a, k])
-        # A restart that gains nothing has reached the end of the arithmetic.
-        if size / (1.0 - gamma) > 0.5 * error:
-            break
-        error = size / (1.0 - gamma)
-        if error <= tolerance:
+        # A restart that gains nothing has reached the end of the arithmetic; what it made worse, or not a number, is
+        # not what the error is about.
+        gained = size / (1.0 - gamma) <= 0.5 * error
+        if size / (1.0 - gamma) < error:
+            error = size / (1.0 - gamma)
+            best[:] = d
+        if not gained or error <= tolerance:
             break
         shadow[:] = residual
         direction[:] = 0.0
@@ -161,6 +164,7 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
                     size += abs(residual[a, k])
             if size / (1.0 - gamma) <= 0.3 * tolerance or not np.isfinite(size):
                 break
+    d[:] = best
     return error
 
 
