@@ -55,7 +55,7 @@ def resampled(
     workers
         How many threads.
     advance
-        Called with the number of resamples just finished.
+        Called with the number of resamples just finished, in the caller's thread.
     """
     n, m = pools[0].owner_of.size, len(pools)
     layouts = [_layout(pool) for pool in pools]
@@ -69,12 +69,11 @@ def resampled(
             board[:, e, :] = _resampled_percentiles(layout, stream, payoff)[np.ix_(pool.owner_of, pool.owner_of)]
         weights = _weights(board.reshape(n, m * n), start) if q_er is None else q_er
         result[b] = aggregate(board, weights.reshape(m, n))
-        if advance is not None:
-            advance(1)
 
     with ThreadPoolExecutor(max(workers, 1)) as threads:
         for _ in threads.map(work, range(resamples)):
-            pass
+            if advance is not None:
+                advance(1)
     return result
 
 

@@ -78,7 +78,7 @@ def propagated(boxes: Boxes, *, workers: int = 1, advance: Callable[[int], None]
     workers
         How many threads solve bounds at the same time; the numbers do not depend on it.
     advance
-        Called with 1 after every bound, 2 n times in all.
+        Called with 1 after every bound, 2 n times in all, in the caller's thread.
     """
     n = boxes.low_aer.shape[0]
     rewards = [boxes.high_aer[i] for i in range(n)] + [-boxes.low_aer[i] for i in range(n)]
@@ -117,16 +117,14 @@ def maxima(
     eta, gamma, _ = constants(n, m)
 
     def solve(reward: Floats) -> tuple[float, float]:
-        found = _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma)
-        if advance is not None:
-            advance(1)
-        return found
+        return _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma)
 
-    if workers > 1 and len(rewards) > 1:
-        with ThreadPoolExecutor(min(workers, len(rewards))) as threads:
-            found = list(threads.map(solve, rewards))
-    else:
-        found = list(map(solve, rewards))
+    found = []
+    with ThreadPoolExecutor(max(workers, 1)) as threads:
+        for bound in threads.map(solve, rewards):
+            found.append(bound)
+            if advance is not None:
+                advance(1)
     return np.array([bound for bound, _ in found]), max(slack for _, slack in found)
 
 
