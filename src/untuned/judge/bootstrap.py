@@ -155,13 +155,14 @@ def _layout(pool: Pool) -> _Layout:
     )
 
 
-# Two draws a word, and some for the few that are refused.
+# Two draws a word, and some for the few that are refused: at most one in 2^32/T.
 _SPARE = 64
 
 
 def _resampled_percentiles(layout: _Layout, stream: np.random.SFC64, payoff: Payoff) -> Floats:
     """Return the percentiles of one environment's resample, [owner, reference]."""
-    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + _SPARE)
+    refused = int(np.sum(layout.sizes.astype(np.float64) ** 2) / 2.0**32)
+    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + refused + _SPARE)
     drawn = np.zeros(int(layout.distinct.sum()), dtype=np.int32)
     while not _draw(words, layout, drawn):
         words = np.concatenate([words, stream.random_raw(_SPARE)])
