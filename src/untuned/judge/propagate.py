@@ -51,6 +51,16 @@ class Ties(NamedTuple):
     end: Numbers
 
 
+class Limits(NamedTuple):
+    """How much work a bound may take: one that was not finished in it is wider, not wrong."""
+
+    policies: int = 100
+    iterations: int = 300
+
+
+LIMITS = Limits()
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """Bounds on every aggregate, all of which hold when all intervals on percentiles do.
@@ -97,6 +107,7 @@ def maxima(
     rewards: Sequence[Floats],
     boxes: Boxes,
     *,
+    limits: Limits = LIMITS,
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> tuple[Floats, float]:
@@ -106,6 +117,8 @@ def maxima(
     ----------
     rewards
         Arrays [environment, reference], of any sign.
+    limits
+        How many policies to try, and iterations to solve the system of each.
     boxes, workers, advance
         As for `propagated`.
     """
@@ -117,7 +130,7 @@ def maxima(
     eta, gamma, _ = constants(n, m)
 
     def solve(reward: Floats) -> tuple[float, float]:
-        return _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma)
+        return _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma, limits)
 
     found = []
     with ThreadPoolExecutor(max(workers, 1)) as threads:
@@ -144,14 +157,14 @@ def _ties(same: NDArray[np.int64]) -> Ties:
 
 # An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
 _SLACK = 1e-11
-_POLICIES = 100
 # Bounds from the first policies may be worse than the one they began with, before they get good.
 _PATIENCE = 20
-_ITERATIONS = 300
 
 
 @kernel
-def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float) -> tuple[float, float]:
+def _maximum(
+    reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float, limits: Limits
+) -> tuple[float, float]:
     """Return a bound on the largest average, and how much it may exceed the largest."""
     n, columns = low.shape
     # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
@@ -176,7 +189,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
     slack = np.inf
     narrowest = np.inf
     waited = 0
-    for _ in range(_POLICIES):
+    for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
         policy[:] = values
         _leaving(policy, low, high, ties, eta, gamma, diagonal)
@@ -217,7 +230,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
         direction[:] = 0.0
         image[:] = 0.0
         before = alpha = omega = 1.0
-        for _ in range(_ITERATIONS):
+        for _ in range(limits.iterations):
             product = np.sum(shadow * residual)
             if product == 0.0 or omega == 0.0:
                 break
