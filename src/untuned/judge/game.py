@@ -112,6 +112,7 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
     scratch = np.empty((n, columns))
     best = d.copy()
     error = np.inf
+    stuck = 0
     for _ in range(_RESTARTS):
         _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
         size = 0.0
@@ -119,14 +120,26 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
             for k in range(columns):
                 residual[a, k] = share - residual[a, k]
                 size += abs(residual[a, k])
-        # A restart that gains nothing has reached the end of the arithmetic; what it made worse, or not a number, is
-        # not what the error is about.
         gained = size / (1.0 - gamma) <= 0.5 * error
         if size / (1.0 - gamma) < error:
             error = size / (1.0 - gamma)
             best[:] = d
-        if not gained or error <= tolerance:
+        if error <= tolerance:
             break
+        if not gained:
+            # Either this is the end of the arithmetic, or the method has broken down, as it does from some residuals.
+            # Jacobi's sweeps never do, and leave another residual.
+            stuck += 1
+            if stuck > _STUCK:
+                break
+            d[:] = best
+            for sweep in range(_SWEEPS + 1):
+                _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
+                for a in range(n):
+                    for k in range(columns):
+                        residual[a, k] = share - residual[a, k]
+                        if sweep < _SWEEPS:
+                            d[a, k] += residual[a, k] / diagonal[a, k]
         shadow[:] = residual
         direction[:] = 0.0
         image[:] = 0.0
@@ -170,6 +183,8 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
 
 _RESTARTS = 20
 _ITERATIONS = 400
+_STUCK = 5
+_SWEEPS = 10
 
 
 @kernel
