@@ -159,6 +159,7 @@ def _ties(same: NDArray[np.int64]) -> Ties:
 _SLACK = 1e-11
 # Bounds from the first policies may be worse than the one they began with, before they get good.
 _PATIENCE = 20
+_SWEEPS = 10
 
 
 @kernel
@@ -176,6 +177,7 @@ def _maximum(
     for a in range(n):
         for k in range(columns):
             values[a, k] = reward[k] - centre
+    kept = values.copy()
     policy = np.empty((n, columns))
     diagonal = np.empty((n, columns))
     residual = np.empty((n, columns))
@@ -211,8 +213,13 @@ def _maximum(
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
         gap = rho - fall
         found = centre + average + rho + rounding
-        if not np.isfinite(found):
-            break
+        if not np.isfinite(found) or largest > 2.0 * spread / (1.0 - gamma):
+            # No policy has such values: the solver broke down. Once more from the best there were.
+            waited += 1
+            if waited >= _PATIENCE:
+                break
+            values[:] = kept
+            continue
         best = min(best, found)
         if gap < 0.9 * narrowest:
             waited = 0
@@ -221,8 +228,20 @@ def _maximum(
         if gap < narrowest:
             narrowest = gap
             slack = gap + 2.0 * rounding
+            kept[:] = values
         if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
             break
+
+        # Where the last solution gained nothing it may have broken down, as it does from some residuals. Jacobi's sweeps
+        # never do, and leave another residual.
+        for _ in range(_SWEEPS if waited > 0 else 0):
+            for a in range(n):
+                for k in range(columns):
+                    values[a, k] += residual[a, k] / diagonal[a, k]
+            _product(values, policy, low, high, ties, eta, gamma, diagonal, residual)
+            for a in range(n):
+                for k in range(columns):
+                    residual[a, k] = reward[k] - centre - residual[a, k]
 
         # Solve this policy's system, far enough for the next policy to be better.
         wanted = max(1e-3 * gap, 0.1 * _SLACK)
