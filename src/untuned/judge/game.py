@@ -175,11 +175,14 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
                     d[a, k] += omega * scaled[a, k]
                     residual[a, k] -= omega * scratch[a, k]
                     size += abs(residual[a, k])
-            if size / (1.0 - gamma) <= 0.3 * tolerance or not np.isfinite(size):
+            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < EXPLODED:
                 break
     d[:] = best
     return error
 
+
+#: A residual of this size, or one that is not a number, is a solver's that broke down.
+EXPLODED = 1e100
 
 _RESTARTS = 20
 _ITERATIONS = 400

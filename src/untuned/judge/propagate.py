@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.boxes import Boxes
-from untuned.judge.game import POPULATION, constants
+from untuned.judge.game import EXPLODED, POPULATION, constants
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -280,7 +280,7 @@ def _maximum(
                     values[a, k] += omega * scaled[a, k]
                     residual[a, k] -= omega * scratch[a, k]
                     size = max(size, abs(residual[a, k]))
-            if size <= wanted or not np.isfinite(size):
+            if size <= wanted or not size < EXPLODED:
                 break
     return best, slack
 
