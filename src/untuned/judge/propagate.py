@@ -232,8 +232,8 @@ def _maximum(
         if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
             break
 
-        # Where the last solution gained nothing it may have broken down, as it does from some residuals. Jacobi's sweeps
-        # never do, and leave another residual.
+        # Where the last solution gained nothing it may have broken down, as it does from some residuals. Jacobi's
+        # sweeps never do, and leave another residual.
         for _ in range(_SWEEPS if waited > 0 else 0):
             for a in range(n):
                 for k in range(columns):
