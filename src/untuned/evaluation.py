@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -244,7 +245,8 @@ class Evaluation:
     @property
     def claim(self) -> str:
         """One sentence on what the intervals promise."""
-        percent = f"{100 * (1 - self.delta):g} %"
+        # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
+        percent = f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
         if self.valid:
             return f"With probability at least {percent}, all intervals hold."
         return f"The intervals are approximate: they aim at {percent} together and do not guarantee it."

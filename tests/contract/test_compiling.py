@@ -190,7 +190,7 @@ def run_oracles(*arguments: str, **variables: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(jit.INTERPRETED, reason="this is the run with NUMBA_DISABLE_JIT")
-@pytest.mark.parametrize("tests", ["test_environments.py", "test_agents.py"])
+@pytest.mark.parametrize("tests", ["test_environments.py", "test_agents.py", "test_judging.py"])
 def test_the_oracles_agree_with_the_kernels_as_plain_python(tests: str) -> None:
     # Without the compiler a mistake in a kernel is a Python error, and coverage tools see every line.
     # NumPy warns where a 64-bit word overflows, which is what the random numbers are made by.

@@ -55,7 +55,7 @@ def resampled(
     workers
         How many threads.
     advance
-        Called with the number of resamples just finished.
+        Called with the number of resamples just finished, in the caller's thread.
     """
     n, m = pools[0].owner_of.size, len(pools)
     layouts = [_layout(pool) for pool in pools]
@@ -69,12 +69,11 @@ def resampled(
             board[:, e, :] = _resampled_percentiles(layout, stream, payoff)[np.ix_(pool.owner_of, pool.owner_of)]
         weights = _weights(board.reshape(n, m * n), start) if q_er is None else q_er
         result[b] = aggregate(board, weights.reshape(m, n))
-        if advance is not None:
-            advance(1)
 
     with ThreadPoolExecutor(max(workers, 1)) as threads:
         for _ in threads.map(work, range(resamples)):
-            pass
+            if advance is not None:
+                advance(1)
     return result
 
 
@@ -156,13 +155,14 @@ def _layout(pool: Pool) -> _Layout:
     )
 
 
-# Two draws a word, and some for the few that are refused.
+# Two draws a word, and some for the few that are refused: at most one in 2^32/T.
 _SPARE = 64
 
 
 def _resampled_percentiles(layout: _Layout, stream: np.random.SFC64, payoff: Payoff) -> Floats:
     """Return the percentiles of one environment's resample, [owner, reference]."""
-    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + _SPARE)
+    refused = int(np.sum(layout.sizes.astype(np.float64) ** 2) / 2.0**32)
+    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + refused + _SPARE)
     drawn = np.zeros(int(layout.distinct.sum()), dtype=np.int32)
     while not _draw(words, layout, drawn):
         words = np.concatenate([words, stream.random_raw(_SPARE)])

@@ -17,7 +17,7 @@ from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import Bounds, propagated, weighted
 from untuned.judge.ranks import ranks
 from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
-from untuned.scores import Floats, ScoreTable
+from untuned.scores import Floats, Ints, ScoreTable
 
 #: Told what is being done, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -44,7 +44,13 @@ def evaluate(
     The options are those of `untuned.evaluate`, where they are described.
     """
     chosen = method(intervals)
-    _check(table, chosen, delta, conventions, resamples, seed, workers)
+    delta = _level(delta)
+    if conventions not in ("valid", "paper"):
+        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
+    seed = _whole("seed", seed, 0, "0 by default")
+    workers = _whole("workers", workers, 1, "one per processor is a good number")
+    _check(table)
     q_er = fixed(weights, table.algorithms, table.environments)
     if q_er is None and len(table.environments) == 1:
         raise InvalidInput(
@@ -54,6 +60,15 @@ def evaluate(
 
     pooled = pools(table)
     estimates = percentiles(pooled, payoff_of(conventions))
+    empty = _empty(table, estimates)
+    if chosen.intervals is None and empty:
+        algorithm, environment = empty[0]
+        raise InvalidInput(
+            f"{algorithm!r} has no trials on {environment!r}"
+            f"{f', and {len(empty) - 1} more cells are empty' if len(empty) > 1 else ''}: "
+            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pbp', which "
+            "takes them into account"
+        )
     balance = None if q_er is not None else equilibrium(estimates.z_aer)
     weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
     score_a = aggregate(estimates.z_aer, weights_er)
@@ -84,37 +99,38 @@ def evaluate(
         ranges=table.ranges,
         settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, bounds)),
         provenance=table.provenance,
-        warnings=tuple(_warnings(table, chosen, conventions)),
+        warnings=tuple(_warnings(chosen, conventions, estimates.trials_ae, empty)),
     )
 
 
-def _check(
-    table: ScoreTable, chosen: Method, delta: float, conventions: str, resamples: int, seed: int, workers: int
-) -> None:
+def _level(delta: object) -> float:
+    """Return delta as a Python number, whatever kind of number it was."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating):
+        raise InvalidInput(f"delta={delta!r} is not a number: pass 0.05 for 95 % intervals")
     if not 0.0 < delta <= 0.5:
         raise InvalidInput(f"delta={delta!r} is outside (0, 0.5]: pass 0.05 for 95 % intervals")
-    if conventions not in ("valid", "paper"):
-        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
-    if resamples < 1:
-        raise InvalidInput(f"resamples={resamples}: pass a positive number, 10000 as in the paper")
-    if seed < 0:
-        raise InvalidInput(f"seed={seed}: pass a number that is not negative")
-    if workers < 1:
-        raise InvalidInput(f"workers={workers}: pass a positive number")
+    return float(delta)
+
+
+def _whole(name: str, value: object, least: int, advice: str) -> int:
+    """Return a whole number as a Python one, whatever kind it was."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")
+    return int(value)
+
+
+def _empty(table: ScoreTable, estimates: Percentiles) -> list[tuple[str, str]]:
+    """Return the cells nothing is known about: neither measured nor declared identical to one that was."""
+    return [(table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0)]
+
+
+def _check(table: ScoreTable) -> None:
     if not table.algorithms or not table.environments or not table.trials.any():
         raise InvalidInput("there are no scores: give every algorithm at least one trial on some environment")
     if len(table.algorithms) == 1:
         raise InvalidInput(
             f"there is one algorithm, {table.algorithms[0]!r}: percentiles compare algorithms with one another. Add "
             "another, at least a simple baseline"
-        )
-    if chosen.intervals is None and table.missing:
-        algorithm, environment = table.missing[0]
-        raise InvalidInput(
-            f"{algorithm!r} has no trials on {environment!r}"
-            f"{f', and {len(table.missing) - 1} more cells are empty' if len(table.missing) > 1 else ''}: "
-            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pbp', which "
-            "takes them into account"
         )
 
 
@@ -166,12 +182,21 @@ def _counter(what: str, total: int, progress: Progress | None) -> Callable[[int]
 
 def _means(table: ScoreTable, delta: float) -> Means:
     low_ae, high_ae = mean_intervals(table, delta)
-    mean_ae = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in table.cells])
+    mean_ae = np.array([[_mean(cell) for cell in row] for row in table.cells])
     found = tuple(
         ranks(np.nan_to_num(mean_ae[:, e], nan=-np.inf), low_ae[:, e], high_ae[:, e])
         for e in range(len(table.environments))
     )
     return Means(mean_ae, low_ae, high_ae, found)
+
+
+def _mean(cell: Floats) -> float:
+    """Return the mean, NaN of nothing; finite where a sum would overflow."""
+    if not cell.size:
+        return float("nan")
+    with np.errstate(over="ignore"):
+        mean = float(cell.mean())
+    return mean if np.isfinite(mean) else float(np.sum(cell / cell.size))
 
 
 def _settings(
@@ -197,7 +222,7 @@ def _settings(
     return settings
 
 
-def _warnings(table: ScoreTable, chosen: Method, conventions: str) -> list[str]:
+def _warnings(chosen: Method, conventions: str, trials_ae: Ints, empty: list[tuple[str, str]]) -> list[str]:
     found = []
     if not chosen.guaranteed:
         found.append(f"{chosen.title} is approximate: its intervals can miss more often than they say.")
@@ -206,14 +231,14 @@ def _warnings(table: ScoreTable, chosen: Method, conventions: str) -> list[str]:
             "The paper's conventions are in use: they count ties as wins, take equal intervals for equal payoffs and "
             "what was observed for what is possible, so no level is guaranteed."
         )
-    if table.missing:
-        names = ", ".join(f"{algorithm} on {environment}" for algorithm, environment in table.missing[:3])
+    if empty:
+        names = ", ".join(f"{algorithm} on {environment}" for algorithm, environment in empty[:3])
         found.append(
-            f"{len(table.missing)} of {table.trials.size} cells have no trials ({names}"
-            f"{', ...' if len(table.missing) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
+            f"{len(empty)} of {trials_ae.size} cells have no trials ({names}"
+            f"{', ...' if len(empty) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
             "anything from 0 to 1 in the intervals."
         )
-    measured = table.trials[table.trials > 0]
+    measured = trials_ae[trials_ae > 0]
     if not chosen.guaranteed and measured.min() < _FEW:
         found.append(f"The smallest cell has {measured.min()} trials, too few for an approximate method.")
     return found

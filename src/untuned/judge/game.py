@@ -110,7 +110,9 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
     image = np.empty((n, columns))
     scaled = np.empty((n, columns))
     scratch = np.empty((n, columns))
+    best = d.copy()
     error = np.inf
+    stuck = 0
     for _ in range(_RESTARTS):
         _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
         size = 0.0
@@ -118,12 +120,26 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
             for k in range(columns):
                 residual[a, k] = share - residual[a, k]
                 size += abs(residual[a, k])
-        # A restart that gains nothing has reached the end of the arithmetic.
-        if size / (1.0 - gamma) > 0.5 * error:
-            break
-        error = size / (1.0 - gamma)
+        gained = size / (1.0 - gamma) <= 0.5 * error
+        if size / (1.0 - gamma) < error:
+            error = size / (1.0 - gamma)
+            best[:] = d
         if error <= tolerance:
             break
+        if not gained:
+            # Either this is the end of the arithmetic, or the method has broken down, as it does from some residuals.
+            # Jacobi's sweeps never do, and leave another residual.
+            stuck += 1
+            if stuck > _STUCK:
+                break
+            d[:] = best
+            for sweep in range(_SWEEPS + 1):
+                _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
+                for a in range(n):
+                    for k in range(columns):
+                        residual[a, k] = share - residual[a, k]
+                        if sweep < _SWEEPS:
+                            d[a, k] += residual[a, k] / diagonal[a, k]
         shadow[:] = residual
         direction[:] = 0.0
         image[:] = 0.0
@@ -159,13 +175,19 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
                     d[a, k] += omega * scaled[a, k]
                     residual[a, k] -= omega * scratch[a, k]
                     size += abs(residual[a, k])
-            if size / (1.0 - gamma) <= 0.3 * tolerance or not np.isfinite(size):
+            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < EXPLODED:
                 break
+    d[:] = best
     return error
 
 
+#: A residual of this size, or one that is not a number, is a solver's that broke down.
+EXPLODED = 1e100
+
 _RESTARTS = 20
 _ITERATIONS = 400
+_STUCK = 5
+_SWEEPS = 10
 
 
 @kernel

@@ -47,7 +47,7 @@ def payoff_of(conventions: Conventions) -> Payoff:
 
 def method(name: str) -> Method:
     """Return the method called ``name``."""
-    if name not in METHODS:
+    if name not in list(METHODS):
         raise UnknownName("interval method", name, METHODS, "`untuned list intervals` says what each does")
     return METHODS[name]
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.boxes import Boxes
-from untuned.judge.game import POPULATION, constants
+from untuned.judge.game import EXPLODED, POPULATION, constants
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -49,6 +49,16 @@ class Ties(NamedTuple):
     members: Numbers
     first: Numbers
     end: Numbers
+
+
+class Limits(NamedTuple):
+    """How much work a bound may take: one that was not finished in it is wider, not wrong."""
+
+    policies: int = 100
+    iterations: int = 300
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +88,7 @@ def propagated(boxes: Boxes, *, workers: int = 1, advance: Callable[[int], None]
     workers
         How many threads solve bounds at the same time; the numbers do not depend on it.
     advance
-        Called with 1 after every bound, 2 n times in all.
+        Called with 1 after every bound, 2 n times in all, in the caller's thread.
     """
     n = boxes.low_aer.shape[0]
     rewards = [boxes.high_aer[i] for i in range(n)] + [-boxes.low_aer[i] for i in range(n)]
@@ -97,6 +107,7 @@ def maxima(
     rewards: Sequence[Floats],
     boxes: Boxes,
     *,
+    limits: Limits = LIMITS,
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> tuple[Floats, float]:
@@ -106,6 +117,8 @@ def maxima(
     ----------
     rewards
         Arrays [environment, reference], of any sign.
+    limits
+        How many policies to try, and iterations to solve the system of each.
     boxes, workers, advance
         As for `propagated`.
     """
@@ -117,16 +130,14 @@ def maxima(
     eta, gamma, _ = constants(n, m)
 
     def solve(reward: Floats) -> tuple[float, float]:
-        found = _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma)
-        if advance is not None:
-            advance(1)
-        return found
+        return _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma, limits)
 
-    if workers > 1 and len(rewards) > 1:
-        with ThreadPoolExecutor(min(workers, len(rewards))) as threads:
-            found = list(threads.map(solve, rewards))
-    else:
-        found = list(map(solve, rewards))
+    found = []
+    with ThreadPoolExecutor(max(workers, 1)) as threads:
+        for bound in threads.map(solve, rewards):
+            found.append(bound)
+            if advance is not None:
+                advance(1)
     return np.array([bound for bound, _ in found]), max(slack for _, slack in found)
 
 
@@ -146,14 +157,15 @@ def _ties(same: NDArray[np.int64]) -> Ties:
 
 # An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
 _SLACK = 1e-11
-_POLICIES = 100
 # Bounds from the first policies may be worse than the one they began with, before they get good.
 _PATIENCE = 20
-_ITERATIONS = 300
+_SWEEPS = 10
 
 
 @kernel
-def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float) -> tuple[float, float]:
+def _maximum(
+    reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float, limits: Limits
+) -> tuple[float, float]:
     """Return a bound on the largest average, and how much it may exceed the largest."""
     n, columns = low.shape
     # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
@@ -165,6 +177,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
     for a in range(n):
         for k in range(columns):
             values[a, k] = reward[k] - centre
+    kept = values.copy()
     policy = np.empty((n, columns))
     diagonal = np.empty((n, columns))
     residual = np.empty((n, columns))
@@ -178,7 +191,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
     slack = np.inf
     narrowest = np.inf
     waited = 0
-    for _ in range(_POLICIES):
+    for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
         policy[:] = values
         _leaving(policy, low, high, ties, eta, gamma, diagonal)
@@ -200,8 +213,13 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
         gap = rho - fall
         found = centre + average + rho + rounding
-        if not np.isfinite(found):
-            break
+        if not np.isfinite(found) or largest > 2.0 * spread / (1.0 - gamma):
+            # No policy has such values: the solver broke down. Once more from the best there were.
+            waited += 1
+            if waited >= _PATIENCE:
+                break
+            values[:] = kept
+            continue
         best = min(best, found)
         if gap < 0.9 * narrowest:
             waited = 0
@@ -210,8 +228,20 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
         if gap < narrowest:
             narrowest = gap
             slack = gap + 2.0 * rounding
+            kept[:] = values
         if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
             break
+
+        # Where the last solution gained nothing it may have broken down, as it does from some residuals. Jacobi's
+        # sweeps never do, and leave another residual.
+        for _ in range(_SWEEPS if waited > 0 else 0):
+            for a in range(n):
+                for k in range(columns):
+                    values[a, k] += residual[a, k] / diagonal[a, k]
+            _product(values, policy, low, high, ties, eta, gamma, diagonal, residual)
+            for a in range(n):
+                for k in range(columns):
+                    residual[a, k] = reward[k] - centre - residual[a, k]
 
         # Solve this policy's system, far enough for the next policy to be better.
         wanted = max(1e-3 * gap, 0.1 * _SLACK)
@@ -219,7 +249,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
         direction[:] = 0.0
         image[:] = 0.0
         before = alpha = omega = 1.0
-        for _ in range(_ITERATIONS):
+        for _ in range(limits.iterations):
             product = np.sum(shadow * residual)
             if product == 0.0 or omega == 0.0:
                 break
@@ -250,7 +280,7 @@ def _maximum(reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, 
                     values[a, k] += omega * scaled[a, k]
                     residual[a, k] -= omega * scratch[a, k]
                     size = max(size, abs(residual[a, k]))
-            if size <= wanted or not np.isfinite(size):
+            if size <= wanted or not size < EXPLODED:
                 break
     return best, slack
 

@@ -36,10 +36,12 @@ def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[st
         q_er = _from_array(weights, n, m)
     if not np.isfinite(q_er).all() or (q_er < 0).any():
         raise InvalidInput("weights must be finite numbers, none of them negative")
-    total = q_er.sum()
-    if total <= 0:
+    largest = q_er.max()
+    if largest <= 0:
         raise InvalidInput("all weights are 0: give some environment a positive one")
-    scaled: Floats = q_er / total
+    # By the largest first: the sum of numbers that a float can hold may be one that it cannot.
+    scaled: Floats = q_er / largest
+    scaled /= scaled.sum()
     return scaled
 
 
@@ -50,6 +52,8 @@ def _from_mapping(
 ) -> Floats:
     q_er = np.zeros((len(environments), len(algorithms)))
     for key, weight in weights.items():
+        if isinstance(key, tuple) and len(key) != 2:
+            raise InvalidInput(f"the key {key!r} has {len(key)} parts: keys are (environment, reference)")
         environment, reference = key if isinstance(key, tuple) else (key, None)
         if environment not in environments:
             raise UnknownName("environment", environment, environments, "Weights are given by the environments' names")

@@ -48,7 +48,9 @@ def percentile_intervals(
         sizes = pool.sizes.astype(np.float64)
         enough = (pool.sizes[:, None] > 1) & (pool.sizes[None, :] > 0)
         freedom = np.maximum(sizes - 1.0, 1.0)[:, None]
-        half = stdtrit(freedom, 1.0 - tail) * np.sqrt(squares / freedom / np.maximum(sizes, 1.0)[:, None])
+        error = np.sqrt(squares / freedom / np.maximum(sizes, 1.0)[:, None])
+        # From the lower tail: 1 - tail is 1 for small ones, whose quantile is infinite.
+        half = -stdtrit(freedom, tail) * error
         low = np.where(enough, z - half, 0.0)
         high = np.where(enough, z + half, 1.0)
         if clip:
