@@ -11,7 +11,6 @@ from scipy import stats
 from oracle.reference import judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
 from untuned.judge import bootstrap, game, propagate
-from untuned.judge.bootstrap import Words
 from untuned.judge.boxes import Boxes, equal_ends, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw, student
@@ -463,16 +462,14 @@ def drawn_indices(sizes: Integers, stream: np.random.SFC64) -> list[Integers]:
     Each half of a word, the lower one first, gives one draw: the half times the size, shifted by 32. Halves whose
     product's lower part is below 2^32 mod size would favour some trials, and an owner's draws begin with a new word.
     """
-    words = [int(word) for word in stream.random_raw((int(sizes.sum()) + 1) // 2 + 64)]
-    position = 0
     result = []
     for size in map(int, sizes):
         found: list[int] = []
         while len(found) < size:
-            for half in (words[position] % 2**32, words[position] // 2**32):
+            word = int(stream.random_raw())
+            for half in (word % 2**32, word // 2**32):
                 if half * size % 2**32 >= 2**32 % size and len(found) < size:
                     found.append(half * size // 2**32)
-            position += 1
         result.append(np.array(found, dtype=np.int64))
     return result
 
@@ -491,7 +488,7 @@ def test_resampled_percentiles_are_those_of_the_trials_drawn(payoff: Payoff, see
     layout = bootstrap._layout(pool)
     for b in range(3):
         key = np.random.SeedSequence(seed, spawn_key=(b,))
-        found = bootstrap._resampled_percentiles(layout, np.random.SFC64(key), payoff)
+        found = bootstrap._resampled_percentiles(layout, bootstrap._stream(key), payoff)
         indices = drawn_indices(pool.sizes, np.random.SFC64(key))
         samples = [[ascending(pool, owner)] for owner in owners]
         if len(owners) == 1:
@@ -503,18 +500,10 @@ def test_resampled_percentiles_are_those_of_the_trials_drawn(payoff: Payoff, see
         np.testing.assert_allclose(game.aggregate(board_of_owners, game.equilibrium(board_of_owners).q_er), y)
 
 
-class Miserly(np.random.SFC64):
-    """A stream that hands out an eighth of the words it is asked for."""
-
-    def random_raw(self, size: int) -> Words:  # type: ignore[override]
-        return super().random_raw(max(size // 8, 1))
-
-
-def test_a_sample_that_needs_more_words_than_it_has_gets_them() -> None:
-    rng = generator(12)
-    layout = bootstrap._layout(pools(table_of([[rng.normal(size=400)], [rng.normal(size=500)]]))[0])
-    found = bootstrap._resampled_percentiles(layout, Miserly(1), "mid-rank")
-    np.testing.assert_array_equal(found, bootstrap._resampled_percentiles(layout, np.random.SFC64(1), "mid-rank"))
+def test_random_words_are_numpys() -> None:
+    key = np.random.SeedSequence(3, spawn_key=(1,))
+    stream, peer = bootstrap._stream(key), np.random.SFC64(key)
+    assert [int(bootstrap._next_word(stream)) for _ in range(100)] == peer.random_raw(100).tolist()
 
 
 @pytest.mark.skipif(INTERPRETED, reason="thousands of resamples")

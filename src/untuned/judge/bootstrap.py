@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.game import aggregate, constants, stationary
-from untuned.judge.jit import kernel
+from untuned.judge.jit import INTERPRETED, kernel
 from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, Ints
@@ -63,7 +63,7 @@ def resampled(
     start = np.ascontiguousarray(d_aer.reshape(n, m * n))
 
     def work(b: int) -> None:
-        stream = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(b,)))
+        stream = _stream(np.random.SeedSequence(seed, spawn_key=(b,)))
         board = np.empty((n, m, n))
         for e, (layout, pool) in enumerate(zip(layouts, pools, strict=True)):
             board[:, e, :] = _resampled_percentiles(layout, stream, payoff)[np.ix_(pool.owner_of, pool.owner_of)]
@@ -155,18 +155,21 @@ def _layout(pool: Pool) -> _Layout:
     )
 
 
-# Two draws a word, and some for the few that are refused: at most one in 2^32/T.
-_SPARE = 64
+def _stream(key: np.random.SeedSequence) -> Words:
+    """Return the state of the generator that `numpy.random.SFC64` is, shape (4,).
+
+    Drawn from inside the kernel: NumPy's own words come under the interpreter's lock, and one lock each.
+    """
+    stream = np.array([*key.generate_state(3, np.uint64), 1], dtype=np.uint64)
+    for _ in range(12):
+        _next_word(stream)
+    return stream
 
 
-def _resampled_percentiles(layout: _Layout, stream: np.random.SFC64, payoff: Payoff) -> Floats:
-    """Return the percentiles of one environment's resample, [owner, reference]."""
-    refused = int(np.sum(layout.sizes.astype(np.float64) ** 2) / 2.0**32)
-    words = stream.random_raw((int(layout.sizes.sum()) + 1) // 2 + refused + _SPARE)
+def _resampled_percentiles(layout: _Layout, stream: Words, payoff: Payoff) -> Floats:
+    """Return the percentiles of one environment's resample, [owner, reference]; advances the stream."""
     drawn = np.zeros(int(layout.distinct.sum()), dtype=np.int32)
-    while not _draw(words, layout, drawn):
-        words = np.concatenate([words, stream.random_raw(_SPARE)])
-        drawn[:] = 0
+    _draw(stream, layout, drawn)
     won = np.zeros((layout.sizes.size, layout.sizes.size), dtype=np.int64)
     _play(layout, drawn, payoff == "mid-rank", won)
     z = won / (2 * np.outer(layout.sizes, layout.sizes))
@@ -174,19 +177,39 @@ def _resampled_percentiles(layout: _Layout, stream: np.random.SFC64, payoff: Pay
     return z
 
 
+_U3 = np.uint64(3)
+_U11 = np.uint64(11)
+_U24 = np.uint64(24)
 _U32 = np.uint64(32)
+_U40 = np.uint64(40)
+_ONE = np.uint64(1)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _WORD32 = np.uint64(1 << 32)
 
 
 @kernel
-def _draw(words: Words, layout: _Layout, drawn: NDArray[np.int32]) -> bool:
-    """Count how often each distinct score is drawn; False if the words did not suffice.
+def _next_word(stream: Words) -> np.uint64:
+    """Return the next 64 random bits (Doty-Humphrey's "small fast chaotic" generator, as in PractRand)."""
+    word: np.uint64 = stream[0] + stream[1] + stream[3]
+    stream[3] += _ONE
+    stream[0] = stream[1] ^ (stream[1] >> _U11)
+    stream[1] = stream[2] + (stream[2] << _U3)
+    stream[2] = ((stream[2] << _U24) | (stream[2] >> _U40)) + word
+    return word
+
+
+if INTERPRETED:
+    # Words overflow by design; compiled code does so silently, NumPy's scalars would warn at every draw.
+    _next_word = np.errstate(over="ignore")(_next_word)
+
+
+@kernel
+def _draw(stream: Words, layout: _Layout, drawn: NDArray[np.int32]) -> None:
+    """Count how often each distinct score is drawn.
 
     Each half of a word makes one draw, by multiplication, without bias: halves that would favour some trials are
     refused (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019).
     """
-    next_word = 0
     for g in range(layout.sizes.size):
         size = np.uint64(layout.sizes[g])
         if size == 0:
@@ -196,10 +219,7 @@ def _draw(words: Words, layout: _Layout, drawn: NDArray[np.int32]) -> bool:
         refused = _WORD32 % size
         left = layout.sizes[g]
         while left > 0:
-            if next_word >= words.size:
-                return False
-            word = words[next_word]
-            next_word += 1
+            word = _next_word(stream)
             low = (word & _LOW32) * size
             if (low & _LOW32) >= refused:
                 mine[slots[np.int64(low >> _U32)]] += 1
@@ -208,7 +228,6 @@ def _draw(words: Words, layout: _Layout, drawn: NDArray[np.int32]) -> bool:
             if (high & _LOW32) >= refused and left > 0:
                 mine[slots[np.int64(high >> _U32)]] += 1
                 left -= 1
-    return True
 
 
 @kernel
