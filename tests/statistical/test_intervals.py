@@ -198,7 +198,7 @@ def test_what_was_seen_is_not_what_is_possible() -> None:
 
 
 def test_students_intervals_miss_more_often_than_they_say() -> None:
-    """A reference of six trials, whose error is left out: a method that kept its level has > 30 misses with p < 1e-8."""
+    """A reference of six trials, whose error is left out: at its level, more than 30 misses have p < 1e-8."""
     population = [[even(*range(10))] * 2, [even(*range(1, 11))] * 2]
     z = true_percentiles(population)
     y = judging.aggregate(z)[0]
