@@ -17,7 +17,7 @@ Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and 
 from typing import TYPE_CHECKING
 
 from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
-from untuned.errors import InvalidInput, MissingExtra, Stopped, UnknownName, UntunedError
+from untuned.errors import InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
@@ -41,6 +41,7 @@ __all__ = [
     "MissingExtra",
     "ScoreTable",
     "Stopped",
+    "StoreError",
     "TrialKey",
     "TrialResult",
     "UnknownName",

@@ -65,6 +65,10 @@ def evaluate(
     ...           "poor": {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500)}}
     >>> print(untuned.evaluate(scores))
     Evaluation of 2 algorithms on 2 environments by 'pbp'
+    algorithm  score   low     high    rank (worst, best)
+    good       0.5496  0.5344  0.5548  1 (1, 1)
+    poor       0.0945  0.0618  0.2247  2 (2, 2)
+    With probability at least 95 %, all intervals hold.
     """
     table = read_scores(scores, **options)
     found = evaluate_table(

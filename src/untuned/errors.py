@@ -5,6 +5,7 @@
     UntunedError                 everything this package raises on purpose
     ├── InvalidInput             a value that is not allowed (also a ValueError)
     │   └── UnknownName          a name nobody registered; says which is nearest
+    ├── StoreError               a study's results cannot be read or written as they are on disk
     ├── MissingExtra             an optional dependency is not installed (also an ImportError)
     └── Stopped                  work was stopped before its end, because somebody asked for it
 
@@ -50,6 +51,10 @@ class UnknownName(InvalidInput):
     def __reduce__(self) -> tuple[type["UnknownName"], tuple[object, ...]]:
         # Exceptions are rebuilt from their message alone unless told otherwise, and workers send them home.
         return type(self), self._arguments
+
+
+class StoreError(UntunedError):
+    """A study's results cannot be read or written as they are on disk; the message says what helps."""
 
 
 class Stopped(UntunedError):

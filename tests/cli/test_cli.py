@@ -134,10 +134,17 @@ def test_list_shows_everything() -> None:
     assert titles == sorted(titles)
 
 
-@pytest.mark.parametrize("what", ["algorithms", "intervals"])
-def test_what_there_is_none_of_is_said_to_be_none(what: str) -> None:
-    facts = json.loads(succeeded("list", what, "--json"))
-    assert ("none in this version" in succeeded("list", what)) == (facts == [])
+def test_interval_methods_say_whether_they_keep_their_level() -> None:
+    facts = {each["name"]: each for each in json.loads(succeeded("list", "intervals", "--json"))}
+    assert {name: each["guaranteed"] for name, each in facts.items()} == {
+        "pbp": True,
+        "pbp-t": False,
+        "bootstrap": False,
+    }
+    printed = {line.split()[0]: line for line in succeeded("list", "intervals").splitlines() if line.strip()}
+    for name, each in facts.items():
+        assert each["summary"] in printed[name]
+        assert ("always" in printed[name]) == each["guaranteed"]
 
 
 def _refuse(constant: str) -> None:

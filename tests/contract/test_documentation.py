@@ -91,13 +91,15 @@ def test_there_is_code_to_run() -> None:
 def test_doctests_of_the_public_functions_hold() -> None:
     import doctest
 
+    from untuned import api
     from untuned.adapters import sources
     from untuned.adapters.gymnasium import described
     from untuned.collect.definitions import definition, draw, tuned_within
     from untuned.collect.definitions import registry as algorithms
     from untuned.collect.environments import registry as environments
+    from untuned.collect.store import store
 
-    for module in (environments, described, algorithms, definition, draw, tuned_within, sources):
+    for module in (environments, described, algorithms, definition, draw, tuned_within, sources, store, api):
         found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 0
         assert found.failed == 0

@@ -215,6 +215,7 @@ def test_every_error_is_one_of_ours_and_one_of_pythons() -> None:
     assert issubclass(untuned.InvalidInput, ValueError)
     assert issubclass(untuned.UnknownName, untuned.InvalidInput)
     assert issubclass(untuned.MissingExtra, untuned.UntunedError)
+    assert issubclass(untuned.StoreError, untuned.UntunedError)
     assert issubclass(untuned.MissingExtra, ImportError)
 
 

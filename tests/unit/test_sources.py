@@ -16,6 +16,8 @@ import pytest
 
 import untuned
 from untuned.adapters.sources import read_scores
+from untuned.collect.store.store import Store
+from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import ScoreTable
 
@@ -203,3 +205,52 @@ def test_only_what_is_needed_is_loaded(source: str, loaded: str, tmp_path: Path)
     )
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.strip() == loaded
+
+
+def stored(folder: Path, failures: str | None) -> None:
+    facts = {
+        "name": "small",
+        "seed": 1,
+        "algorithms": ["sarsa", "q"],
+        "environments": [{"name": "chain", "score_range": [-20.0, 0.0]}],
+        "identical": {"chain": [["sarsa", "q"]]},
+    }
+    with Store.create(folder, facts | ({} if failures is None else {"failures": failures})) as store:
+        store.add(
+            StoredTrial(seed=1, algorithm=algorithm, environment="chain", trial=trial, score=score, final_return=0.0)
+            for algorithm, trial, score in (("q", 0, -3.0), ("sarsa", 1, -2.0), ("sarsa", 0, -1.0))
+        )
+        nan = float("nan")
+        store.add(
+            [
+                StoredTrial(
+                    seed=1,
+                    algorithm="q",
+                    environment="chain",
+                    trial=1,
+                    score=nan,
+                    final_return=nan,
+                    failure="ValueError",
+                )
+            ]
+        )
+
+
+@pytest.mark.parametrize("file", ["", "results.sqlite"])
+def test_a_study_is_read_with_all_it_knows(file: str, tmp_path: Path) -> None:
+    stored(tmp_path, "worst")
+    table = read_scores(tmp_path / file)
+    assert table.cell("sarsa", "chain").tolist() == [-1.0, -2.0]
+    assert table.cell("q", "chain").tolist() == [-3.0, -20.0]
+    assert table.ranges == ((-20.0, 0.0),)
+    assert table.kinds.tolist() == [[0, 0]]
+    assert table.provenance["study"] == "small"
+
+
+def test_a_failed_trial_is_an_error_unless_the_study_or_the_reader_says_otherwise(tmp_path: Path) -> None:
+    stored(tmp_path, None)
+    with pytest.raises(InvalidInput, match="'q' on 'chain'"):
+        read_scores(tmp_path)
+    assert read_scores(tmp_path, nonfinite="worst").cell("q", "chain").tolist() == [-3.0, -20.0]
+    with pytest.raises(UnknownName, match="option for a study"):
+        read_scores(tmp_path, ranges=(0, 1))

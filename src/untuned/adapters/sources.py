@@ -76,14 +76,26 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> ScoreTable:
-    if path.is_dir() or path.suffix.lower() in (".sqlite", ".db"):
-        return _from_study(path)
+    if path.is_dir():
+        return _from_study(path, path, options)
+    if path.suffix.lower() in (".sqlite", ".db"):
+        return _from_study(path, path.parent, options)
     _check_options("a file", options, _OF_A_TABLE)
     return from_file(path, **options)
 
 
-def _from_study(path: Path) -> ScoreTable:
-    raise InvalidInput(f"{str(path)!r} holds no study: {_ACCEPTED}")
+def _from_study(path: Path, folder: Path, options: dict[str, Any]) -> ScoreTable:
+    # Imported here: it brings the whole room where trials are run, which nobody needs to read a CSV.
+    from untuned.collect.store.store import RESULTS_NAME, Store
+
+    results = folder / RESULTS_NAME
+    if not results.is_file() or path not in (folder, results):
+        raise InvalidInput(f"{str(path)!r} holds no study: {_ACCEPTED}")
+    _check_options("a study, which knows the rest", options, ("nonfinite",))
+    with Store.open(folder) as store:
+        # What a trial that failed counts is the study's to say.
+        chosen = {"nonfinite": store.facts.get("failures", "error"), **options}
+        return store.scores(**chosen)
 
 
 def _check_options(kind: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

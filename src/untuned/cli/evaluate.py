@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,15 +62,21 @@ def evaluate(
         ),
     ] = None,
     nonfinite: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--nonfinite", metavar="error|worst", help="A score that is NaN or infinite: refuse it, or count the worst."
+            "--nonfinite",
+            metavar="error|worst",
+            help="A score that is NaN or infinite: refuse it (the default), or count the worst.",
         ),
-    ] = "error",
+    ] = None,
     columns: Annotated[
-        str,
-        typer.Option("--columns", metavar="A,E,S", help="The columns of algorithm, environment and score."),
-    ] = "algorithm,environment,score",
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A,E,S",
+            help="The columns of algorithm, environment and score, if they are called something else.",
+        ),
+    ] = None,
     resamples: Annotated[int, typer.Option("--resamples", help="For the bootstrap: how many.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="For the bootstrap: where its random numbers begin.")] = 0,
     workers: Annotated[
@@ -86,12 +93,16 @@ def evaluate(
     """Rank algorithms across all environments by scores that you have, with intervals."""
     from untuned.api import evaluate as evaluate_scores
 
-    options: dict[str, Any] = {
-        "ranges": _ranges(ranges or []),
-        "identical": _identical(identical or []),
-        "nonfinite": _one_of("--nonfinite", nonfinite, ("error", "worst")),
-        **_columns(columns),
-    }
+    # What was not given is left to the source: a study knows its ranges, and has no columns to name.
+    options: dict[str, Any] = {}
+    if ranges:
+        options["ranges"] = _ranges(ranges)
+    if identical:
+        options["identical"] = _identical(identical)
+    if nonfinite is not None:
+        options["nonfinite"] = _one_of("--nonfinite", nonfinite, ("error", "worst"))
+    if columns is not None:
+        options |= _columns(columns)
     chosen: Conventions = _one_of("--conventions", conventions, ("valid", "paper"))
     with _progress() as progress:
         found = evaluate_scores(
@@ -118,7 +129,7 @@ def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
     return value
 
 
-def _ranges(given: list[str]) -> "dict[str, Range] | Range | None":
+def _ranges(given: list[str]) -> "dict[str, Range] | Range":
     by_name: dict[str, Range] = {}
     for each in given:
         name, equals, ends = each.rpartition("=")
@@ -131,7 +142,7 @@ def _ranges(given: list[str]) -> "dict[str, Range] | Range | None":
                 raise InvalidInput(f"--range {each} is for every environment and stands alone: name the others' too")
             return low, high
         by_name[name] = (low, high)
-    return by_name or None
+    return by_name
 
 
 def _identical(given: list[str]) -> Any:
@@ -237,6 +248,10 @@ def _print(found: "Evaluation", by_environment: bool) -> None:
             screen.print(text(screen, f"Mean scores on {name}", style="bold"))
             rows = [row for row in found.environment_rows() if row["environment"] == name]
             _print_ranking(screen, rows, ("algorithm", "mean", "mean_low", "mean_high"), _some_digits)
+        if not all(isfinite(end) for ends in found.ranges for end in ends):
+            screen.print()
+            hint = "A mean has no interval where the environment's range is not declared: --range NAME=LOW:HIGH."
+            screen.print(text(screen, hint))
 
 
 _WIDTH = 100

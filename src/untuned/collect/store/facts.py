@@ -1,0 +1,102 @@
+"""A study's facts: whatever its author keeps there, of which the store itself needs a few."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from untuned.collect.environments.checks import checked_size
+from untuned.collect.runner.trial import LARGEST
+from untuned.errors import InvalidInput
+from untuned.scores import Range
+
+
+@dataclass(frozen=True)
+class StudyFacts:
+    """What the store needs of a study's facts.
+
+    Parameters
+    ----------
+    text
+        All of the facts as JSON, in the order given.
+    seed
+        The study's.
+    algorithms, environments
+        Names in their declared order.
+    ranges
+        The lowest and highest score of those environments that declare them.
+    """
+
+    text: str
+    seed: int
+    algorithms: tuple[str, ...]
+    environments: tuple[str, ...]
+    ranges: Mapping[str, Range]
+
+    @property
+    def mapping(self) -> dict[str, Any]:
+        """All of the facts, as plain JSON types."""
+        facts: dict[str, Any] = json.loads(self.text)
+        return facts
+
+    def same_as(self, other: "StudyFacts") -> bool:
+        """Return whether these are the same facts, in whatever order their fields were given."""
+        return json.dumps(self.mapping, sort_keys=True) == json.dumps(other.mapping, sort_keys=True)
+
+    @classmethod
+    def of(cls, facts: Mapping[str, object]) -> "StudyFacts":
+        """Return the facts after a look at those the store needs.
+
+        Parameters
+        ----------
+        facts
+            JSON types by name. ``seed``; ``algorithms`` and ``environments``, each a list of names or of mappings
+            with a ``name``; those of environments may have a ``score_range``, as `Environment.facts` has. The rest
+            is the caller's.
+        """
+        if not isinstance(facts, Mapping):
+            raise InvalidInput(f"facts are {type(facts).__name__}: pass a mapping with seed, algorithms, environments")
+        try:
+            text = json.dumps(dict(facts))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"the facts cannot be kept as JSON ({error}): pass texts, numbers, lists, dicts"
+            ) from None
+        plain = json.loads(text)
+        for needed in ("seed", "algorithms", "environments"):
+            if needed not in plain:
+                raise InvalidInput(f"the facts have no {needed!r}: a study needs seed, algorithms and environments")
+        algorithms = _entries("algorithms", plain["algorithms"])
+        environments = _entries("environments", plain["environments"])
+        ranges = {
+            name: _range(name, entry["score_range"]) for name, entry in environments.items() if entry.get("score_range")
+        }
+        return cls(
+            text,
+            checked_size("seed", plain["seed"], 0, LARGEST),
+            tuple(algorithms),
+            tuple(environments),
+            ranges,
+        )
+
+
+def _entries(field: str, listed: object) -> dict[str, dict[str, Any]]:
+    """Return what is said of each, by name."""
+    entries: dict[str, dict[str, Any]] = {}
+    if not isinstance(listed, list) or not listed:
+        raise InvalidInput(f"{field} of the facts are {listed!r}: pass a list of names, or of mappings with a 'name'")
+    for each in listed:
+        entry = {"name": each} if isinstance(each, str) else each
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(f"{field} of the facts have {each!r} among them: pass names, or mappings with a 'name'")
+        if name in entries:
+            raise InvalidInput(f"{field} of the facts name {name!r} twice: name each once")
+        entries[name] = entry
+    return entries
+
+
+def _range(environment: str, pair: object) -> Range:
+    if not isinstance(pair, list) or len(pair) != 2 or not all(type(end) in (int, float) for end in pair):
+        raise InvalidInput(f"the score_range of {environment!r} is {pair!r}: pass [lowest, highest], or leave it out")
+    return float(pair[0]), float(pair[1])

@@ -1,0 +1,101 @@
+"""The writer's lock: one process writes a study at a time, and a process that dies lets go, however it dies."""
+
+import contextlib
+import json
+import os
+import platform
+import sys
+import weakref
+from pathlib import Path
+
+from untuned.errors import StoreError
+
+LOCK_NAME = "results.lock"
+
+#: Windows keeps others from reading locked bytes, so the byte that is locked lies far behind the holder's name.
+_LOCKED_BYTE = 2**30
+
+
+class WriterLock:
+    """The right to write in a folder, held from construction until `release` or the end of the process.
+
+    The operating system keeps the lock and takes it back when the process ends, so nothing stale can remain; the
+    file stays behind and means nothing by itself. It holds who came last, for the message to those who come second.
+
+    Raises
+    ------
+    StoreError
+        When another writer holds it, or the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / LOCK_NAME
+        try:
+            self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise StoreError(
+                f"{folder} cannot be written ({error.strerror}): give yourself the right to write there, or copy the "
+                "study to a folder where you may"
+            ) from None
+        try:
+            taken = _take(self._file)
+        except OSError as error:
+            os.close(self._file)
+            raise StoreError(
+                f"{folder} is on a file system that knows no locks ({error.strerror}), so two writers could not be "
+                "kept apart: keep the study on a local disk"
+            ) from None
+        if not taken:
+            holder = _holder(self._file)
+            os.close(self._file)
+            raise StoreError(
+                f"{folder} is being written by {holder}: one writer at a time. Wait for it, or stop it; "
+                "reading is possible all the while"
+            )
+        os.ftruncate(self._file, 0)
+        os.write(self._file, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
+        # A forked child shares the lock and would keep it when this process is killed.
+        if hasattr(os, "register_at_fork"):
+            reference = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _let_go(reference))
+
+    def release(self) -> None:
+        """Let the next writer in."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _let_go(reference: "weakref.ref[WriterLock]") -> None:
+    lock = reference()
+    if lock is not None:
+        lock.release()
+
+
+def _take(file: int) -> bool:
+    """Return whether the lock was free, and take it if so."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        finally:
+            os.lseek(file, 0, os.SEEK_SET)
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(file: int) -> str:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(os.read(file, 1000))
+        return f"process {known['pid']} on {known['host']}"
+    return "another process"

@@ -1,0 +1,89 @@
+"""The tables of a store, their version, and how an older store becomes a present one.
+
+A trial has two rows. ``score`` is small and ordered by key: to resume, and to load all scores, nothing else is read.
+``record`` has the rest and only ever grows at its end: trials arrive from all cells in turn, and one table by key, of
+the same size, is written at a third of the speed. Texts that repeat are in ``text`` once.
+
+The columns of numbers have no type: with one, SQLite would keep -0.0 as 0. NaN is kept as NULL.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from untuned.errors import StoreError
+
+#: "untu" in ASCII: what tells a store from other programs' databases.
+APPLICATION_ID = 0x756E7475
+
+_FIRST = """
+CREATE TABLE study (id INTEGER PRIMARY KEY CHECK (id = 1), facts TEXT NOT NULL);
+CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE record (
+  id INTEGER PRIMARY KEY,
+  final_return,
+  steps INTEGER NOT NULL,
+  seconds,
+  diverged INTEGER NOT NULL,
+  failure TEXT,
+  origin INTEGER NOT NULL,
+  shape INTEGER NOT NULL,
+  numbers BLOB NOT NULL,
+  checksum INTEGER NOT NULL,
+  returns BLOB
+);
+CREATE TABLE score (
+  algorithm INTEGER NOT NULL,
+  environment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  score,
+  record INTEGER NOT NULL,
+  PRIMARY KEY (algorithm, environment, trial)
+) WITHOUT ROWID;
+"""
+
+#: Takes a store from one version to the next, inside a transaction that it must not end.
+Step = Callable[[sqlite3.Connection], None]
+
+
+def _first(connection: sqlite3.Connection) -> None:
+    for statement in _FIRST.split(";"):
+        connection.execute(statement)
+
+
+#: Step ``n`` takes a store from version ``n`` to ``n + 1``; an empty file has version 0. Steps are never edited once
+#: released, only added: a new store goes through all of them, so it has the very tables of one that was migrated.
+STEPS: tuple[Step, ...] = (_first,)
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step]) -> None:
+    """Bring a store to the version that ``steps`` lead to, or leave it as it is when a step fails."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(version(connection), len(steps)):
+            steps[number](connection)
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables; 0 when there are none."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def check_is_store(connection: sqlite3.Connection, place: str, newest: int) -> int:
+    """Return the version of a store; raises StoreError for other programs' databases and for newer stores."""
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    found = version(connection)
+    if application != APPLICATION_ID or found < 1:
+        raise StoreError(f"{place} is a database, but not a study's results: check the folder's name")
+    if found > newest:
+        raise StoreError(
+            f"{place} was written by a newer untuned (its format is {found}, this one knows up to {newest}): "
+            "pip install --upgrade untuned"
+        )
+    return found

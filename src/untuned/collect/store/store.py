@@ -1,0 +1,646 @@
+"""`Store`: a study's results on disk, one writer, any number of readers, nothing lost once it was reported."""
+
+import contextlib
+import itertools
+import json
+import sqlite3
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.environments.checks import checked_size
+from untuned.collect.runner.trial import LARGEST
+from untuned.collect.store import schema
+from untuned.collect.store.encoding import Row, decode, differences, encode
+from untuned.collect.store.facts import StudyFacts
+from untuned.collect.store.lock import WriterLock
+from untuned.collect.store.trial import StoredTrial, label
+from untuned.errors import InvalidInput, StoreError, UnknownName
+from untuned.scores import Ints, Nonfinite, ScoreTable
+
+RESULTS_NAME = "results.sqlite"
+
+#: Rows read at a time where trials are read one after another.
+_CHUNK = 1000
+
+_INSERT_SCORE = "INSERT INTO score (algorithm, environment, trial, score, record) VALUES (?, ?, ?, ?, ?)"
+_INSERT_RECORD = (
+    "INSERT INTO record"
+    " (id, final_return, steps, seconds, diverged, failure, origin, shape, numbers, checksum, returns)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# A score without its record must show, not vanish: hence the outer join.
+_SELECT_ROWS = (
+    "SELECT score.trial, score, final_return, steps, seconds, diverged, failure, origin, shape, numbers, checksum,"
+    " {returns} FROM score LEFT JOIN record ON record.id = score.record"
+    " WHERE score.algorithm = ? AND score.environment = ? AND score.trial >= ? ORDER BY score.trial LIMIT ?"
+)
+
+
+class Store:
+    """A study's results on disk, in the file ``results.sqlite`` of its folder.
+
+    Made by `create` and `open`, both for use in a ``with`` statement. One process writes at a time; others are told
+    so. Any number of processes read meanwhile, and see what was finished when they ask. A store belongs to the thread
+    that opened it.
+
+    Rows are never changed and never removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from untuned import run_trial
+    >>> folder = tempfile.mkdtemp()
+    >>> facts = {"seed": 7, "algorithms": ["sarsa", "q"], "environments": ["chain-10-deterministic"]}
+    >>> result = run_trial("sarsa", "chain-10-deterministic", seed=7, trial=3)
+    >>> trial = StoredTrial.of(result, keep_returns=True, definition_fingerprint="", environment_fingerprint="")
+    >>> with Store.create(folder, facts) as store:
+    ...     store.add([trial])
+    1
+    >>> with Store.open(folder) as store:
+    ...     store.done("sarsa", "chain-10-deterministic").tolist(), store.counts()["q", "chain-10-deterministic"]
+    ([3], 0)
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+        self._folder = folder
+        self._connection = connection
+        self._lock = lock
+        self._text_ids: dict[str, int] | None = None
+        self._study: StudyFacts | None = None
+
+    @classmethod
+    def create(cls, folder: str | Path, facts: Mapping[str, object]) -> "Store":
+        """Return a new store, open for writing; makes the folder if need be.
+
+        Parameters
+        ----------
+        folder
+            The study's.
+        facts
+            Kept as they are, as JSON. The store itself needs ``seed``, ``algorithms`` and ``environments``: lists of
+            names, or of mappings with a ``name``, in the order that everything is to be shown in. An environment's
+            ``score_range`` becomes its range in `scores`; ``identical``, if given, goes there too.
+
+        Raises
+        ------
+        InvalidInput
+            For facts without these, and for a folder that has a study already.
+        StoreError
+            When somebody else writes there, or the folder cannot be written.
+        """
+        study = StudyFacts.of(facts)
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {folder} cannot be made ({error.strerror}): choose another") from None
+        lock = WriterLock(folder)
+        try:
+            path = folder / RESULTS_NAME
+            if path.exists():
+                raise InvalidInput(f"{folder} has a study already: open that, or choose another folder")
+            # Made under another name: whatever happens on the way, there is a whole store or none. What earlier
+            # attempts left would be taken for parts of this one.
+            new = folder / f"{RESULTS_NAME}.new"
+            with _explained(folder):
+                for stem, end in itertools.product((new, path), ("", "-wal", "-shm", "-journal")):
+                    stem.with_name(stem.name + end).unlink(missing_ok=True)
+                connection = sqlite3.connect(new, isolation_level=None)
+                with contextlib.closing(connection):
+                    schema.migrate(connection, schema.STEPS)
+                    connection.execute("INSERT INTO study (id, facts) VALUES (1, ?)", (study.text,))
+                    connection.execute("PRAGMA journal_mode = WAL")
+                new.replace(path)
+            return cls._opened(folder, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open(cls, folder: str | Path, *, write: bool = False) -> "Store":
+        """Return the store of a folder, for reading unless ``write``.
+
+        Raises
+        ------
+        InvalidInput
+            For a folder that is not there, or has no study.
+        StoreError
+            When the file is damaged, newer than this version or no study's; with ``write``, when somebody else writes
+            there or the folder cannot be written.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise InvalidInput(f"there is no folder {folder}: check its name")
+        path = folder / RESULTS_NAME
+        if not path.is_file():
+            raise InvalidInput(f"{folder} has no study in it ({RESULTS_NAME} is missing): check the folder's name")
+        lock = WriterLock(folder) if write else None
+        try:
+            return cls._opened(folder, lock)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+
+    @classmethod
+    def _opened(cls, folder: Path, lock: WriterLock | None) -> "Store":
+        path = folder / RESULTS_NAME
+        with _explained(folder):
+            if path.stat().st_size == 0:
+                raise StoreError(f"{path} is empty, so it is no study's results: {_RESTORE}")
+            connection = _connection(path, write=lock is not None)
+            try:
+                found = schema.check_is_store(connection, str(path), len(schema.STEPS))
+                if found < len(schema.STEPS):
+                    if lock is None:
+                        raise StoreError(
+                            f"{path} has format {found}, this untuned reads {len(schema.STEPS)}: open it for "
+                            "writing once, which brings it up to date"
+                        )
+                    schema.migrate(connection, schema.STEPS)
+                if lock is not None:
+                    # A killed process loses nothing it committed in any mode, since the operating system has it.
+                    # NORMAL may lose the last commits to a power cut, though it never damages the file; FULL waits
+                    # for the disk at every commit and loses none. In batches of a hundred and more that costs
+                    # little, and who adds trials one by one has trials that took long.
+                    connection.execute("PRAGMA synchronous = FULL")
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    # A file that may not be written is opened all the same: ask now rather than at the first trial.
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute(f"PRAGMA user_version = {len(schema.STEPS)}")
+                    connection.execute("ROLLBACK")
+                store = cls(folder, connection, lock)
+                store._facts()
+                return store
+            except BaseException:
+                connection.close()
+                raise
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files, and let the next writer in."""
+        try:
+            with _explained(self._folder):
+                self._connection.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    # What the study is.
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The study's facts, as plain JSON types."""
+        return self._facts().mapping
+
+    def set_facts(self, facts: Mapping[str, object]) -> None:
+        """Replace the facts; what the trials stored so far rest on must stay.
+
+        Raises
+        ------
+        InvalidInput
+            For another seed once there are trials, and for facts that no longer name an algorithm or environment
+            that has some.
+        """
+        study = StudyFacts.of(facts)
+        with self._writing():
+            counted = self._counted()
+            if counted and study.seed != self._facts().seed:
+                raise InvalidInput(
+                    f"seed={study.seed}, but the trials stored in {self._folder} were made with seed "
+                    f"{self._facts().seed}: start another study in another folder"
+                )
+            for algorithm, environment in counted:
+                for kind, name, names in (
+                    ("algorithms", algorithm, study.algorithms),
+                    ("environments", environment, study.environments),
+                ):
+                    if name not in names:
+                        raise InvalidInput(
+                            f"the new facts leave out {name!r}, of which trials are stored: keep it among {kind}"
+                        )
+            self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+
+    # What is in it.
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """Return the number of trials of every (algorithm, environment), in declared order; 0 where there are none."""
+        with self._reading():
+            study, counted = self._facts(), self._counted()
+        return {cell: counted.get(cell, 0) for cell in itertools.product(study.algorithms, study.environments)}
+
+    def done(self, algorithm: str, environment: str) -> Ints:
+        """Return the numbers of the trials there are of an algorithm on an environment, ascending, failed ones too."""
+        with self._reading():
+            cell = self._cell(algorithm, environment)
+            rows = self._connection.execute(
+                "SELECT trial FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial", cell
+            )
+            return np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int64)
+
+    def trial(self, algorithm: str, environment: str, trial: int) -> StoredTrial:
+        """Return one trial.
+
+        Raises
+        ------
+        UnknownName
+            For an algorithm or environment the study does not have.
+        InvalidInput
+            For a trial that is not stored.
+        """
+        number = checked_size("trial", trial, 0, LARGEST)
+        with self._reading():
+            rows = self._rows(algorithm, environment, number, 1)
+            if not rows or rows[0].trial != number:
+                there = self._counted().get((algorithm, environment), 0)
+                raise InvalidInput(
+                    f"{label(algorithm, environment, number)} is not stored: {there:,} others of the two are; "
+                    "store.done lists their numbers"
+                )
+            return decode(rows[0], self._facts().seed)
+
+    def trials(
+        self,
+        algorithms: Iterable[str] | None = None,
+        environments: Iterable[str] | None = None,
+        *,
+        returns: bool = True,
+    ) -> Iterator[StoredTrial]:
+        """Yield the trials, environment by environment and algorithm by algorithm in declared order, by number.
+
+        The order is the same in whatever order they were added. With ``returns=False`` the returns of episodes are
+        left out, unread.
+        """
+        study = self._facts()
+        chosen = [
+            [name for name in known if wanted is None or name in wanted]
+            for known, wanted in (
+                (study.environments, _wanted("environment", environments, study.environments)),
+                (study.algorithms, _wanted("algorithm", algorithms, study.algorithms)),
+            )
+        ]
+        return (
+            self._decoded(row, study.seed)
+            for environment, algorithm in itertools.product(*chosen)
+            for row in self._all_rows(algorithm, environment, returns=returns)
+        )
+
+    def scores(self, *, nonfinite: Nonfinite = "error") -> ScoreTable:
+        """Return all scores, in declared order and by number within each cell, with the ranges from the facts.
+
+        A trial that failed has no score: ``nonfinite="error"`` says which one, ``"worst"`` counts it as the lowest of
+        the environment's range.
+        """
+        with self._reading():
+            study = self._facts()
+            cells = {
+                (algorithm, environment): np.fromiter(
+                    itertools.chain.from_iterable(
+                        self._connection.execute(
+                            "SELECT score FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial",
+                            self._cell(algorithm, environment),
+                        )
+                    ),
+                    dtype=np.float64,
+                )
+                for algorithm, environment in itertools.product(study.algorithms, study.environments)
+            }
+        facts = study.mapping
+        return ScoreTable.from_dict(
+            cells,
+            ranges=study.ranges,
+            identical=facts.get("identical", ()),
+            nonfinite=nonfinite,
+            provenance={"study": str(facts.get("name", self._folder.name))},
+        )
+
+    def check(self) -> None:
+        """Read everything and compare it with its checksums; raises StoreError when something is damaged."""
+        with _explained(self._folder):
+            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise StoreError(_damaged(self._folder, str(found)))
+        total = 0
+        for algorithm, environment in self.counts():
+            for row in self._all_rows(algorithm, environment):
+                self._decoded(row, 0)
+                total += 1
+        with self._reading():
+            for table in ("score", "record"):
+                # Others may have been written since, so there can be more than were read.
+                if int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) < total:
+                    raise StoreError(_damaged(self._folder, f"rows are missing from the table {table}"))
+
+    # Writing.
+
+    def add(self, records: Iterable[StoredTrial]) -> int:
+        """Store trials, all or none of them, and return how many are new; when it returns they survive this process.
+
+        A trial that is stored already is passed over if its result is the same; the time it took does not count.
+
+        Raises
+        ------
+        InvalidInput
+            For a trial that is stored with another result, for one of another seed, and for what cannot be stored.
+        UnknownName
+            For an algorithm or environment the facts do not name.
+        StoreError
+            When the store is open for reading alone, or the disk is full; everything stored before is safe.
+        """
+        study = self._facts()
+        algorithms, environments = set(study.algorithms), set(study.environments)
+        rows = []
+        for each in records:
+            row = encode(each)
+            if row.algorithm not in algorithms:
+                raise UnknownName("algorithm of this study", row.algorithm, algorithms)
+            if row.environment not in environments:
+                raise UnknownName("environment of this study", row.environment, environments)
+            if each.seed != study.seed:
+                raise InvalidInput(
+                    f"{each.label} was made with seed {each.seed}, this study has seed {study.seed}: "
+                    "store it in a study of its own"
+                )
+            rows.append(row)
+        return self._add(rows)
+
+    def merge_from(self, other: str | Path) -> int:
+        """Add all trials of another folder's store, a shard of the same study, and return how many are new.
+
+        Trials that both have are fine if their results are the same. Merging again what was merged, wholly or in
+        part, adds the rest.
+
+        Raises
+        ------
+        InvalidInput
+            When the facts of the two differ, or the results of a trial do.
+        """
+        self._check_writer()
+        with Store.open(other) as shard:
+            theirs, ours = shard._facts(), self._facts()
+            if not theirs.same_as(ours):
+                fields = sorted({*theirs.mapping, *ours.mapping})
+                different = [name for name in fields if theirs.mapping.get(name) != ours.mapping.get(name)]
+                raise InvalidInput(
+                    f"{shard._folder} is not of the same study as {self._folder}, their facts differ "
+                    f"({', '.join(different)}): merge stores made with the same facts"
+                )
+            rows = itertools.chain.from_iterable(
+                shard._all_rows(algorithm, environment) for algorithm, environment in shard.counts()
+            )
+            new = 0
+            while batch := list(itertools.islice(rows, _CHUNK)):
+                new += self._add(batch)
+            return new
+
+    def _check_writer(self) -> None:
+        if self._lock is None:
+            raise StoreError(f"{self._folder} is open for reading: open it with write=True to change it")
+
+    def _add(self, rows: list[Row]) -> int:
+        with self._writing():
+            connection = self._connection
+            connection.execute("SAVEPOINT all_new")
+            try:
+                self._insert(rows)
+            except sqlite3.IntegrityError:
+                # Some are there already. That is rare, so only now each is looked at.
+                connection.execute("ROLLBACK TO all_new")
+                self._text_ids = None
+                return self._add_one_by_one(rows)
+            return len(rows)
+
+    def _add_one_by_one(self, rows: list[Row]) -> int:
+        new = 0
+        for row in rows:
+            near = self._rows(row.algorithm, row.environment, row.trial, 1)
+            if not near or near[0].trial != row.trial:
+                self._insert([row])
+                new += 1
+            elif different := differences(near[0], row):
+                raise InvalidInput(
+                    f"{label(row.algorithm, row.environment, row.trial)} is stored already with another result "
+                    f"(different: {', '.join(different)}; score {near[0].score!r} stored, {row.score!r} new). Nothing "
+                    "was replaced, and nothing of this batch was stored: one of the two was made by another build or "
+                    "definition; start another study for it"
+                )
+        return new
+
+    def _insert(self, rows: list[Row]) -> None:
+        (last,) = self._connection.execute("SELECT ifnull(max(id), 0) FROM record").fetchone()
+        scores, records = [], []
+        for number, row in enumerate(rows, last + 1):
+            scores.append((self._text_id(row.algorithm), self._text_id(row.environment), row.trial, row.score, number))
+            origin, shape = self._text_id(row.origin), self._text_id(row.shape)
+            records.append((number, *row[4:9], origin, shape, *row[11:]))
+        self._connection.executemany(_INSERT_SCORE, scores)
+        self._connection.executemany(_INSERT_RECORD, records)
+
+    def _text_id(self, text: str) -> int:
+        """Return the number that stands for a text, a new one if need be."""
+        if self._text_ids is None:
+            self._text_ids = dict(self._connection.execute("SELECT text, id FROM text"))
+        known = self._text_ids.get(text)
+        if known is None:
+            known = self._connection.execute("INSERT INTO text (text) VALUES (?)", (text,)).lastrowid
+            assert known is not None
+            self._text_ids[text] = known
+        return known
+
+    # Reading.
+
+    def _facts(self) -> StudyFacts:
+        """Return the facts as they are now: a writer may have changed them."""
+        with _explained(self._folder):
+            found = self._connection.execute("SELECT facts FROM study").fetchone()
+            if found is None:
+                raise StoreError(_damaged(self._folder, "the study's facts are missing"))
+            if self._study is None or self._study.text != found[0]:
+                self._study = StudyFacts.of(json.loads(found[0]))
+            return self._study
+
+    def _counted(self) -> dict[tuple[str, str], int]:
+        """Return the number of trials where there are any."""
+        texts = dict(self._connection.execute("SELECT id, text FROM text"))
+        rows = self._connection.execute("SELECT algorithm, environment, count(*) FROM score GROUP BY 1, 2")
+        return {(texts[algorithm], texts[environment]): number for algorithm, environment, number in rows}
+
+    def _cell(self, algorithm: str, environment: str) -> tuple[int, int]:
+        """Return the numbers that stand for two names; of one that no trial has, a number that no trial has."""
+        study = self._facts()
+        if algorithm not in study.algorithms:
+            raise UnknownName("algorithm of this study", algorithm, study.algorithms)
+        if environment not in study.environments:
+            raise UnknownName("environment of this study", environment, study.environments)
+        found = dict(
+            self._connection.execute("SELECT text, id FROM text WHERE text IN (?, ?)", (algorithm, environment))
+        )
+        return found.get(algorithm, 0), found.get(environment, 0)
+
+    def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
+        """Return up to so many rows of a cell from a trial's number on, after a look at their checksums."""
+        query = _SELECT_ROWS.format(returns="returns" if returns else "NULL")
+        found = self._connection.execute(query, (*self._cell(algorithm, environment), start, most)).fetchall()
+        wanted = {number for values in found for number in values[7:9]}
+        texts = {
+            number: self._connection.execute("SELECT text FROM text WHERE id = ?", (number,)).fetchone()
+            for number in wanted
+        }
+        rows = []
+        for values in found:
+            origin, shape = texts[values[7]], texts[values[8]]
+            if origin is None or shape is None:
+                raise StoreError(
+                    _damaged(self._folder, f"parts of {label(algorithm, environment, values[0])} are missing")
+                )
+            row = Row._make((algorithm, environment, *values[:7], origin[0], shape[0], *values[9:]))
+            if row.computed_checksum != row.checksum:
+                raise StoreError(
+                    _damaged(self._folder, f"the checksum of {label(algorithm, environment, row.trial)} is wrong")
+                )
+            rows.append(row)
+        return rows
+
+    def _all_rows(self, algorithm: str, environment: str, *, returns: bool = True) -> Iterator[Row]:
+        """Yield the rows of a cell in order; between chunks nothing is held, so the reader may take its time."""
+        start = 0
+        while True:
+            with self._reading():
+                rows = self._rows(algorithm, environment, start, _CHUNK, returns=returns)
+            yield from rows
+            if len(rows) < _CHUNK:
+                return
+            start = rows[-1].trial + 1
+
+    def _decoded(self, row: Row, seed: int) -> StoredTrial:
+        with _explained(self._folder):
+            return decode(row, seed)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Let several questions see one and the same moment."""
+        with _explained(self._folder):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Make one transaction of what happens inside: all of it, or nothing."""
+        self._check_writer()
+        with _explained(self._folder):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # Some failures end the transaction by themselves.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                # The texts inserted just now are gone with it.
+                self._text_ids = None
+                raise
+
+
+def _connection(path: Path, *, write: bool) -> sqlite3.Connection:
+    """Return a connection that has read the file's first page."""
+    address = path.absolute().as_uri()
+    attempts = ["?mode=rw"] if write else ["?mode=ro"]
+    wal = path.with_name(f"{path.name}-wal")
+    if not write and not (wal.exists() and wal.stat().st_size):
+        # Where no file may be made beside it, SQLite reads only what it is told nobody changes. With no log of a
+        # writer there, that is so.
+        attempts.append("?mode=ro&immutable=1")
+    for attempt in attempts:
+        connection = sqlite3.connect(address + attempt, uri=True, isolation_level=None, timeout=30.0)
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+            return connection
+        except BaseException as error:
+            connection.close()
+            if attempt == attempts[-1] or getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_FILE_BESIDE:
+                raise
+    raise AssertionError("there is always an attempt")
+
+
+#: What SQLite says when it may not make the files that readers and the writer share.
+_NO_FILE_BESIDE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise InvalidInput(f"{kind}s={names!r} is one string: pass a list of names")
+    wanted = set(names)
+    for name in wanted:
+        if name not in known:
+            raise UnknownName(f"{kind} of this study", name, known)
+    return wanted
+
+
+_RESTORE = "bring back a copy, or move the folder away and run the study again; the same seed gives the same trials"
+
+#: What helps, by SQLite's primary error code.
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "the disk is full. Everything stored before is safe: free some space, then go on",
+    sqlite3.SQLITE_READONLY: "it may not be written. Give yourself the right to, or copy the study elsewhere",
+    sqlite3.SQLITE_PERM: "it may not be opened. Give yourself the right to read and write it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check the rights to the folder and its files, or copy the study "
+    "to a folder of yours",
+    sqlite3.SQLITE_BUSY: "another program holds it. Close what else has the file open, then go on",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write. Everything stored before is safe unless the disk is "
+    "damaged: check it, then go on",
+}
+
+
+def _damaged(folder: Path, what: str) -> str:
+    return f"{folder / RESULTS_NAME} is damaged ({what}): {_RESTORE}"
+
+
+@contextlib.contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Say in words what SQLite or the operating system complains about, and what helps."""
+    path = folder / RESULTS_NAME
+    try:
+        yield
+    except sqlite3.ProgrammingError as error:
+        raise StoreError(
+            f"{path} cannot be used here ({error}): open the store again, in the thread that uses it"
+        ) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_NOTADB:
+            raise StoreError(f"{path} is no study's results, or its beginning is damaged: {_RESTORE}") from error
+        if code in _ADVICE:
+            raise StoreError(f"{path}: {_ADVICE[code]} ({error})") from error
+        raise StoreError(_damaged(folder, str(error))) from error
+    except OSError as error:
+        raise StoreError(f"{error.filename or path}: {error.strerror}. Check the rights to it and the disk") from error
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        struct.error,
+        zlib.error,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:
+        # Only what is read can be of the wrong form here; what is to be written was encoded before.
+        raise StoreError(_damaged(folder, f"{type(error).__name__}: {error}")) from error
