@@ -25,6 +25,8 @@ Progress = Callable[[str, int, int], None]
 RESAMPLES = 10_000
 # With fewer trials than this the approximate methods have not even their approximation to stand on.
 _FEW = 30
+# Equilibria and bounds have no more digits than this; a difference below it is the order of summation.
+_RESOLUTION = 1e-9
 
 
 def evaluate(
@@ -89,7 +91,7 @@ def evaluate(
         score_a=score_a,
         low_a=bounds.low_a,
         high_a=bounds.high_a,
-        ranks=ranks(score_a, bounds.low_a, bounds.high_a),
+        ranks=ranks(score_a, bounds.low_a, bounds.high_a, _RESOLUTION),
         q_er=weights_er,
         percentiles=PercentileTable(
             estimates.z_aer, None if found is None else found.low_aer, None if found is None else found.high_aer
