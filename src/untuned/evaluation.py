@@ -89,7 +89,8 @@ class Evaluation:
     algorithms, environments
         Names.
     score_a, low_a, high_a
-        Aggregate scores, in [0, 1], and their intervals.
+        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t`` come as
+        they come, and may lie outside.
     ranks
         Places of the aggregates.
     q_er

@@ -101,8 +101,25 @@ def evaluate(
         ranges=table.ranges,
         settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, bounds)),
         provenance=table.provenance,
-        warnings=tuple(_warnings(chosen, conventions, estimates.trials_ae, empty)),
+        warnings=(
+            *_warnings(chosen, conventions, estimates.trials_ae, empty),
+            *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
+        ),
     )
+
+
+#: Solved to less than this, nothing that is printed changes.
+_SOLVED = 1e-6
+
+
+def _unsolved(error: float, slack: float) -> list[str]:
+    """Return what to say where a solver did not come as close as it should."""
+    found = []
+    if error > _SOLVED:
+        found.append(f"The game was not solved exactly: scores may be wrong by {error:.1g}.")
+    if slack > _SOLVED:
+        found.append(f"The bounds were not solved exactly: they hold, and may be wider than need be by {slack:.1g}.")
+    return found
 
 
 def _level(delta: object) -> float:
