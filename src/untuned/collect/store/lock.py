@@ -62,6 +62,13 @@ class WriterLock:
     def release(self) -> None:
         """Let the next writer in."""
         if self._file is not None:
+            # Not by closing alone: a child that was just forked may not have come to close its copy yet.
+            _give_back(self._file)
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the file, and leave the lock to whoever else has it open."""
+        if self._file is not None:
             os.close(self._file)
             self._file = None
 
@@ -69,7 +76,15 @@ class WriterLock:
 def _let_go(reference: "weakref.ref[WriterLock]") -> None:
     lock = reference()
     if lock is not None:
-        lock.release()
+        lock.forget()
+
+
+def _give_back(file: int) -> None:
+    # On Windows nobody else has a copy, and closing is enough.
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _take(file: int) -> bool:
