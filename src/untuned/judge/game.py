@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.judge import krylov
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -100,89 +101,62 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
     states = n * columns
     by_column, column_ends = _column_orders(board)
     by_row, row_ends = _row_orders(board)
-    diagonal = np.empty((n, columns))
-    _outflow(by_column, column_ends, by_row, row_ends, eta, gamma, diagonal)
+    work = krylov.workspace(n, columns)
+    _outflow(by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal)
 
     share = (1.0 - gamma) / states
-    residual = np.empty((n, columns))
-    shadow = np.empty((n, columns))
-    direction = np.empty((n, columns))
-    image = np.empty((n, columns))
-    scaled = np.empty((n, columns))
-    scratch = np.empty((n, columns))
     best = d.copy()
     error = np.inf
     stuck = 0
     for _ in range(_RESTARTS):
-        _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
-        size = 0.0
-        for a in range(n):
-            for k in range(columns):
-                residual[a, k] = share - residual[a, k]
-                size += abs(residual[a, k])
-        gained = size / (1.0 - gamma) <= 0.5 * error
-        if size / (1.0 - gamma) < error:
-            error = size / (1.0 - gamma)
+        _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
+        size = _complement(share, work.residual) / (1.0 - gamma)
+        gained = size <= 0.5 * error
+        if size < error:
+            error = size
             best[:] = d
         if error <= tolerance:
             break
         if not gained:
-            # Either this is the end of the arithmetic, or the method has broken down, as it does from some residuals.
-            # Jacobi's sweeps never do, and leave another residual.
+            # Either this is the end of the arithmetic, or the method has broken down. Another residual may do better.
             stuck += 1
             if stuck > _STUCK:
                 break
             d[:] = best
-            for sweep in range(_SWEEPS + 1):
-                _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, residual)
-                for a in range(n):
-                    for k in range(columns):
-                        residual[a, k] = share - residual[a, k]
-                        if sweep < _SWEEPS:
-                            d[a, k] += residual[a, k] / diagonal[a, k]
-        shadow[:] = residual
-        direction[:] = 0.0
-        image[:] = 0.0
-        rho = alpha = omega = 1.0
+            _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
+            _complement(share, work.residual)
+            for _ in range(_SWEEPS):
+                krylov.sweep(work, d)
+                _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
+                _complement(share, work.residual)
+        krylov.begin(work)
         for _ in range(_ITERATIONS):
-            before = rho
-            rho = np.sum(shadow * residual)
-            if rho == 0.0 or omega == 0.0:
+            if not krylov.aim(work):
                 break
-            beta = (rho / before) * (alpha / omega)
-            for a in range(n):
-                for k in range(columns):
-                    direction[a, k] = residual[a, k] + beta * (direction[a, k] - omega * image[a, k])
-                    scaled[a, k] = direction[a, k] / diagonal[a, k]
-            _walk(scaled, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, image)
-            against = np.sum(shadow * image)
-            if against == 0.0:
+            _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.image)
+            if not krylov.first_step(work, d):
                 break
-            alpha = rho / against
-            for a in range(n):
-                for k in range(columns):
-                    d[a, k] += alpha * scaled[a, k]
-                    residual[a, k] -= alpha * image[a, k]
-                    scaled[a, k] = residual[a, k] / diagonal[a, k]
-            _walk(scaled, by_column, column_ends, by_row, row_ends, eta, gamma, diagonal, scratch)
-            square = np.sum(scratch * scratch)
-            if square == 0.0:
+            _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.second_image)
+            if not krylov.second_step(work, d):
                 break
-            omega = np.sum(scratch * residual) / square
-            size = 0.0
-            for a in range(n):
-                for k in range(columns):
-                    d[a, k] += omega * scaled[a, k]
-                    residual[a, k] -= omega * scratch[a, k]
-                    size += abs(residual[a, k])
-            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < EXPLODED:
+            size = np.sum(np.abs(work.residual))
+            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < krylov.EXPLODED:
                 break
     d[:] = best
     return error
 
 
-#: A residual of this size, or one that is not a number, is a solver's that broke down.
-EXPLODED = 1e100
+@kernel
+def _complement(share: float, image: Floats) -> float:
+    """Turn the product with d into the residual, and return the sum of its magnitudes."""
+    rows, columns = image.shape
+    size = 0.0
+    for a in range(rows):
+        for k in range(columns):
+            image[a, k] = share - image[a, k]
+            size += abs(image[a, k])
+    return size
+
 
 _RESTARTS = 20
 _ITERATIONS = 400

@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.judge import krylov
 from untuned.judge.boxes import Boxes
-from untuned.judge.game import EXPLODED, POPULATION, constants
+from untuned.judge.game import POPULATION, constants
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -169,7 +170,7 @@ def _maximum(
     """Return a bound on the largest average, and how much it may exceed the largest."""
     n, columns = low.shape
     # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
-    centre = np.mean(reward)
+    centre = float(np.mean(reward))
     spread = 0.0
     for k in range(columns):
         spread = max(spread, abs(reward[k] - centre))
@@ -179,13 +180,7 @@ def _maximum(
             values[a, k] = reward[k] - centre
     kept = values.copy()
     policy = np.empty((n, columns))
-    diagonal = np.empty((n, columns))
-    residual = np.empty((n, columns))
-    shadow = np.empty((n, columns))
-    direction = np.empty((n, columns))
-    image = np.empty((n, columns))
-    scaled = np.empty((n, columns))
-    scratch = np.empty((n, columns))
+    work = krylov.workspace(n, columns)
 
     best = np.inf
     slack = np.inf
@@ -194,20 +189,11 @@ def _maximum(
     for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
         policy[:] = values
-        _leaving(policy, low, high, ties, eta, gamma, diagonal)
-        _product(values, policy, low, high, ties, eta, gamma, diagonal, residual)
-        rho = -np.inf
-        fall = np.inf
-        total = 0.0
-        largest = 0.0
-        for a in range(n):
-            for k in range(columns):
-                residual[a, k] = reward[k] - centre - residual[a, k]
-                rho = max(rho, residual[a, k])
-                fall = min(fall, residual[a, k])
-                total += values[a, k]
-                largest = max(largest, abs(values[a, k]))
-        average = (1.0 - gamma) * total / (n * columns)
+        _leaving(policy, low, high, ties, eta, gamma, work.diagonal)
+        _residual(values, reward, centre, policy, low, high, ties, eta, gamma, work)
+        rho, fall = np.max(work.residual), np.min(work.residual)
+        largest = np.max(np.abs(values))
+        average = (1.0 - gamma) * np.mean(values)
         # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
         rounding = 4.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre))
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
@@ -232,57 +218,48 @@ def _maximum(
         if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
             break
 
-        # Where the last solution gained nothing it may have broken down, as it does from some residuals. Jacobi's
-        # sweeps never do, and leave another residual.
+        # Where the last solution gained nothing the method may have broken down. Another residual may do better.
         for _ in range(_SWEEPS if waited > 0 else 0):
-            for a in range(n):
-                for k in range(columns):
-                    values[a, k] += residual[a, k] / diagonal[a, k]
-            _product(values, policy, low, high, ties, eta, gamma, diagonal, residual)
-            for a in range(n):
-                for k in range(columns):
-                    residual[a, k] = reward[k] - centre - residual[a, k]
+            krylov.sweep(work, values)
+            _residual(values, reward, centre, policy, low, high, ties, eta, gamma, work)
 
         # Solve this policy's system, far enough for the next policy to be better.
         wanted = max(1e-3 * gap, 0.1 * _SLACK)
-        shadow[:] = residual
-        direction[:] = 0.0
-        image[:] = 0.0
-        before = alpha = omega = 1.0
+        krylov.begin(work)
         for _ in range(limits.iterations):
-            product = np.sum(shadow * residual)
-            if product == 0.0 or omega == 0.0:
+            if not krylov.aim(work):
                 break
-            beta = (product / before) * (alpha / omega)
-            before = product
-            for a in range(n):
-                for k in range(columns):
-                    direction[a, k] = residual[a, k] + beta * (direction[a, k] - omega * image[a, k])
-                    scaled[a, k] = direction[a, k] / diagonal[a, k]
-            _product(scaled, policy, low, high, ties, eta, gamma, diagonal, image)
-            against = np.sum(shadow * image)
-            if against == 0.0:
+            _product(work.scaled, policy, low, high, ties, eta, gamma, work.diagonal, work.image)
+            if not krylov.first_step(work, values):
                 break
-            alpha = product / against
-            for a in range(n):
-                for k in range(columns):
-                    values[a, k] += alpha * scaled[a, k]
-                    residual[a, k] -= alpha * image[a, k]
-                    scaled[a, k] = residual[a, k] / diagonal[a, k]
-            _product(scaled, policy, low, high, ties, eta, gamma, diagonal, scratch)
-            square = np.sum(scratch * scratch)
-            if square == 0.0:
+            _product(work.scaled, policy, low, high, ties, eta, gamma, work.diagonal, work.second_image)
+            if not krylov.second_step(work, values):
                 break
-            omega = np.sum(scratch * residual) / square
-            size = 0.0
-            for a in range(n):
-                for k in range(columns):
-                    values[a, k] += omega * scaled[a, k]
-                    residual[a, k] -= omega * scratch[a, k]
-                    size = max(size, abs(residual[a, k]))
-            if size <= wanted or not size < EXPLODED:
+            size = np.max(np.abs(work.residual))
+            if size <= wanted or not size < krylov.EXPLODED:
                 break
     return best, slack
+
+
+@kernel
+def _residual(
+    values: Floats,
+    reward: Floats,
+    centre: float,
+    policy: Floats,
+    low: Floats,
+    high: Floats,
+    ties: Ties,
+    eta: float,
+    gamma: float,
+    work: krylov.Work,
+) -> None:
+    """Write the residual of the policy's system at ``values``."""
+    _product(values, policy, low, high, ties, eta, gamma, work.diagonal, work.residual)
+    rows, columns = values.shape
+    for a in range(rows):
+        for k in range(columns):
+            work.residual[a, k] = reward[k] - centre - work.residual[a, k]
 
 
 @kernel

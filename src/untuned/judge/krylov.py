@@ -1,0 +1,140 @@
+"""BiCGSTAB, in the pieces between two products with the matrix, which the caller makes (van der Vorst, 1992).
+
+The matrix is never here, and kernels cannot take functions and stay cached: so each solver writes its own loop, ::
+
+    begin(work)
+    for _ in range(iterations):
+        if not aim(work): break
+        ...                            # work.image = A work.scaled
+        if not first_step(work, x): break
+        ...                            # work.second_image = A work.scaled
+        if not second_step(work, x): break
+        ...                            # is work.residual small enough?
+
+with ``work.residual`` = b - A x before and throughout, and the diagonal of A as preconditioner. False from a step means
+that the method has broken down, as it does from some residuals; x is what it was.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from untuned.judge.jit import kernel
+from untuned.scores import Floats
+
+
+class Work(NamedTuple):
+    """The arrays of one solution, all of the shape of x, but for three numbers from the last iteration.
+
+    Attributes
+    ----------
+    diagonal
+        Of the matrix; given.
+    residual
+        b - A x; given at the beginning, kept up to date.
+    scaled
+        What the caller multiplies next.
+    image, second_image
+        Where the caller writes the two products of an iteration.
+    shadow, direction, numbers
+        The method's own.
+    """
+
+    diagonal: Floats
+    residual: Floats
+    scaled: Floats
+    image: Floats
+    second_image: Floats
+    shadow: Floats
+    direction: Floats
+    numbers: Floats
+
+
+_RHO, _ALPHA, _OMEGA = 0, 1, 2
+
+#: A residual of this size, or one that is not a number, is a solver's that broke down.
+EXPLODED = 1e100
+
+
+@kernel
+def workspace(rows: int, columns: int) -> Work:
+    """Return memory for solutions of one shape."""
+    return Work(
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.empty((rows, columns)),
+        np.ones(3),
+    )
+
+
+@kernel
+def begin(work: Work) -> None:
+    """Start from the present residual."""
+    work.shadow[:] = work.residual
+    work.direction[:] = 0.0
+    work.image[:] = 0.0
+    work.numbers[:] = 1.0
+
+
+@kernel
+def aim(work: Work) -> bool:
+    """Choose where to go, and put it into ``scaled``."""
+    rho = np.sum(work.shadow * work.residual)
+    omega = work.numbers[_OMEGA]
+    if rho == 0.0 or omega == 0.0:
+        return False
+    beta = (rho / work.numbers[_RHO]) * (work.numbers[_ALPHA] / omega)
+    work.numbers[_RHO] = rho
+    rows, columns = work.residual.shape
+    for a in range(rows):
+        for k in range(columns):
+            ahead = work.residual[a, k] + beta * (work.direction[a, k] - omega * work.image[a, k])
+            work.direction[a, k] = ahead
+            work.scaled[a, k] = ahead / work.diagonal[a, k]
+    return True
+
+
+@kernel
+def first_step(work: Work, x: Floats) -> bool:
+    """Go there, as far as the shadow says, and put the residual's direction into ``scaled``."""
+    against = np.sum(work.shadow * work.image)
+    if against == 0.0:
+        return False
+    alpha = work.numbers[_RHO] / against
+    work.numbers[_ALPHA] = alpha
+    rows, columns = x.shape
+    for a in range(rows):
+        for k in range(columns):
+            x[a, k] += alpha * work.scaled[a, k]
+            work.residual[a, k] -= alpha * work.image[a, k]
+            work.scaled[a, k] = work.residual[a, k] / work.diagonal[a, k]
+    return True
+
+
+@kernel
+def second_step(work: Work, x: Floats) -> bool:
+    """Go along the residual, as far as makes it smallest."""
+    square = np.sum(work.second_image * work.second_image)
+    if square == 0.0:
+        return False
+    omega = np.sum(work.second_image * work.residual) / square
+    work.numbers[_OMEGA] = omega
+    rows, columns = x.shape
+    for a in range(rows):
+        for k in range(columns):
+            x[a, k] += omega * work.scaled[a, k]
+            work.residual[a, k] -= omega * work.second_image[a, k]
+    return True
+
+
+@kernel
+def sweep(work: Work, x: Floats) -> None:
+    """Make one step of Jacobi's method, which never breaks down; the residual is to be made anew."""
+    rows, columns = x.shape
+    for a in range(rows):
+        for k in range(columns):
+            x[a, k] += work.residual[a, k] / work.diagonal[a, k]
