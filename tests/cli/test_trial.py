@@ -200,7 +200,9 @@ program.main()
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows cannot send a process SIGINT alone: try Ctrl-C by hand there"
+)
 def test_an_interruption_is_heard_within_two_seconds() -> None:
     # Compiled before, so that learning is what is interrupted; without that, it would go on for a minute or more.
     succeeded("trial", *CELL)

@@ -26,6 +26,9 @@ PAYOFFS: list[Payoff] = ["mid-rank", "at-most"]
 SEEDS = range(3 if INTERPRETED else 12)
 MANY = range(4 if INTERPRETED else 40)
 
+#: Why some tests need the compiler.
+SLOW = "takes minutes, or too few boards, without the compiler: unset NUMBA_DISABLE_JIT"
+
 
 def generator(*key: int) -> np.random.Generator:
     return np.random.default_rng([20202, *key])
@@ -143,7 +146,7 @@ def test_bounds_where_the_solver_breaks_down() -> None:
     np.testing.assert_allclose([found.low_a, found.high_a], bounds, atol=1e-10)
 
 
-@pytest.mark.skipif(INTERPRETED, reason="thousands of boards")
+@pytest.mark.skipif(INTERPRETED, reason=SLOW)
 def test_no_small_board_of_few_levels_is_left_unsolved() -> None:
     """Few levels and few states are where a solver's inner products vanish."""
     rng = generator(14)
@@ -344,7 +347,7 @@ def test_bounds_are_the_largest_averages_and_attained(rule: str, seed: int) -> N
             assert (attained <= c_plus + 1e-15).all()
 
 
-@pytest.mark.skipif(INTERPRETED, reason="fewer boards")
+@pytest.mark.skipif(INTERPRETED, reason=SLOW)
 def test_the_boards_of_these_tests_are_of_all_kinds() -> None:
     for rule in RULES:
         edges = [under(rule, board(seed)[0])[1:] for seed in MANY]
@@ -506,7 +509,7 @@ def test_random_words_are_numpys() -> None:
     assert [int(bootstrap._next_word(stream)) for _ in range(100)] == peer.random_raw(100).tolist()
 
 
-@pytest.mark.skipif(INTERPRETED, reason="thousands of resamples")
+@pytest.mark.skipif(INTERPRETED, reason=SLOW)
 @pytest.mark.parametrize("payoff", PAYOFFS)
 def test_resampled_aggregates_are_distributed_as_a_plain_bootstraps(payoff: Payoff) -> None:
     """Compare by two-sample Kolmogorov-Smirnov tests, 3 at 1e-4 each: false alarms in 6 of 10,000 seeds."""

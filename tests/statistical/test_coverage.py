@@ -20,7 +20,9 @@ from untuned.judge.methods import Conventions
 from untuned.judge.propagate import propagated
 from untuned.scores import Floats, ScoreTable
 
-pytestmark = pytest.mark.skipif(INTERPRETED, reason="hundreds of evaluations")
+pytestmark = pytest.mark.skipif(
+    INTERPRETED, reason="hundreds of evaluations take minutes without the compiler: unset NUMBA_DISABLE_JIT"
+)
 
 DELTA = 0.1
 DATA_SETS = 300
@@ -207,3 +209,21 @@ def test_students_intervals_miss_more_often_than_they_say() -> None:
         table = sampled(population, (200, 6), np.random.default_rng([20206, number]))
         misses += missed(evaluate(table, intervals="pbp-t", delta=DELTA), z, y)[0]
     assert misses > 30
+
+
+def test_a_tie_counts_as_a_win_for_the_paper_alone() -> None:
+    populations = [[even(3.0), even(3.0)], [even(3.0), even(3.0)], [even(1.0), even(1.0)]]
+    tied = sampled(populations, (50,), np.random.default_rng(0))
+    assert evaluate(tied, conventions="paper").percentiles.z_aer[0, 0, 1] == 1.0
+    assert evaluate(tied).percentiles.z_aer[0, 0, 1] == true_percentiles(populations)[0, 0, 1] == 0.5
+
+
+def test_means_on_each_environment_keep_their_level() -> None:
+    rng = np.random.default_rng(5)
+    truth = 0.3
+    misses = 0
+    for _ in range(DATA_SETS):
+        skewed = ScoreTable.from_array(rng.beta(0.3, 0.7, size=(2, 2, 40)), ranges=(0.0, 1.0))
+        found = evaluate(skewed, delta=DELTA).means
+        misses += bool(((found.low_ae > truth) | (found.high_ae < truth)).any())
+    assert not too_many(misses, DATA_SETS, DELTA)

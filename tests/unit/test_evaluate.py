@@ -1,285 +1,616 @@
-"""`evaluate` and the record it returns: options, awkward tables, and the paper's published tables."""
+"""Evaluating: every option, what comes back in every form, what the paper printed, and mistakes refused in words."""
 
-import html
+import csv
+import dataclasses
+import io
 import json
 import math
+import threading
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import polars
 import pytest
+from numpy.typing import ArrayLike
 
 import untuned
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.intervals.dkw import margin, mean_interval
+from untuned.evaluation import Evaluation
+from untuned.judge.evaluate import evaluate
+from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.intervals.dkw import margin, mean_interval, mean_intervals
+from untuned.judge.methods import METHODS, boxes, method
+from untuned.judge.percentiles import percentiles
+from untuned.judge.pool import pools
+from untuned.judge.propagate import Bounds, propagated
 from untuned.judge.ranks import ranks
 from untuned.scores import ScoreTable
 
-#: Jordan et al., ICML 2020, Table 1 and Figure 4, from the published results: score, interval, rank (worst, best).
-AGGREGATES = {
-    "pbp": """
-        sarsa-parl2 0.462302 0.390445 0.553741 1 2 1
-        q-parl2 0.452319 0.378233 0.563269 2 2 1
-        ac-parl2 0.157809 0.076544 0.312941 3 11 3
-        sarsa-s 0.093013 0.033725 0.227599 4 11 3
-        ac-s 0.085137 0.030509 0.214590 5 11 3
-        sarsa 0.083090 0.028978 0.201945 6 11 3
-        ac 0.078468 0.027506 0.203338 7 11 3
-        q-s 0.068869 0.023735 0.197328 8 11 3
-        q 0.064017 0.021448 0.178041 9 11 3
-        nac-td 0.051574 0.018024 0.163611 10 11 3
-        ppo 0.050808 0.016893 0.174878 11 11 3
-    """,
-    "pbpt": """
-        sarsa-parl2 0.462302 0.448929 0.474436 1 2 1
-        q-parl2 0.452319 0.435036 0.483923 2 2 1
-        ac-parl2 0.157809 0.127526 0.177693 3 3 3
-        sarsa-s 0.093013 0.077658 0.105602 4 8 4
-        ac-s 0.085137 0.071644 0.096456 5 9 4
-        sarsa 0.083090 0.069240 0.094989 6 9 4
-        ac 0.078468 0.066170 0.089503 7 9 4
-        q-s 0.068869 0.058423 0.079067 8 11 4
-        q 0.064017 0.054111 0.073468 9 11 5
-        nac-td 0.051574 0.043800 0.060905 10 11 8
-        ppo 0.050808 0.045000 0.060008 11 11 8
-    """,
-    "bs": """
-        sarsa-parl2 0.462302 0.456154 0.465939 1 2 1
-        q-parl2 0.452319 0.446313 0.463339 2 2 1
-        ac-parl2 0.157809 0.146321 0.162593 3 3 3
-        sarsa-s 0.093013 0.087384 0.096258 4 5 4
-        ac-s 0.085137 0.080021 0.088137 5 7 4
-        sarsa 0.083090 0.077554 0.086344 6 7 5
-        ac 0.078468 0.073891 0.081567 7 7 5
-        q-s 0.068869 0.065150 0.071162 8 9 8
-        q 0.064017 0.060428 0.066481 9 9 8
-        nac-td 0.051574 0.049320 0.053332 10 11 10
-        ppo 0.050808 0.048798 0.052461 11 11 10
-    """,
-}
+RANGE = (-10.0, 10.0)
 
-#: The same, tables of the appendix: mean, interval, rank (worst, best).
-MEANS = {
-    "cart-pole": """
-        sarsa-parl2 469.2 448.3 490.0 1 2 1
-        q-parl2 450.3 429.6 471.1 2 2 1
-        ac-parl2 390.4 369.7 411.2 3 3 3
-        sarsa-s 347.5 326.5 368.4 4 7 4
-        q-s 345.5 324.5 366.3 5 7 4
-        ac 338.7 317.8 359.6 6 7 4
-        ac-s 320.6 300.0 341.5 7 9 4
-        q 291.0 270.1 311.9 8 10 7
-        sarsa 287.2 265.9 308.6 9 10 7
-        ppo 276.3 256.1 297.1 10 11 8
-        nac-td 244.7 224.0 265.5 11 11 10
-    """,
-    "mountain-car": """
-        ac-parl2 -791.6 -894.0 -688.7 1 3 1
-        sarsa-parl2 -843.2 -945.0 -740.5 2 4 1
-        ac-s -966.0 -1068.0 -863.1 3 4 1
-        sarsa-s -1024.2 -1125.8 -923.5 4 5 2
-        q-s -1197.3 -1298.9 -1094.9 5 6 4
-        q-parl2 -1269.3 -1371.2 -1166.4 6 6 5
-        ac -2477.1 -2576.0 -2374.3 7 8 7
-        nac-td -2489.3 -2589.1 -2386.4 8 8 7
-        sarsa -2769.1 -2867.8 -2666.2 9 10 9
-        q -2779.3 -2877.9 -2676.4 10 10 9
-        ppo -3026.3 -3124.9 -2923.5 11 11 11
-    """,
-    "chain-10-stochastic": """
-        q-parl2 -12.7 -16.7 -12.2 1 2 1
-        sarsa-parl2 -12.8 -16.8 -12.4 2 2 1
-        ac-parl2 -22.6 -26.6 -21.2 3 3 3
-        q -34.9 -38.9 -33.6 4 9 4
-        q-s -34.9 -38.9 -33.6 4 9 4
-        sarsa -35.1 -39.0 -33.7 6 9 4
-        sarsa-s -35.1 -39.0 -33.7 6 9 4
-        ac -36.9 -40.8 -34.7 8 9 4
-        ac-s -36.9 -40.8 -34.7 8 9 4
-        ppo -43.8 -47.6 -42.1 10 10 10
-        nac-td -75.2 -79.1 -71.2 11 11 11
-    """,
-    "pinball-empty": """
-        sarsa-parl2 8942.1 8631.8 9115.3 1 1 1
-        ac-parl2 8041.0 7730.8 8333.4 2 2 2
-        sarsa-s 6382.4 6073.4 6664.1 3 5 3
-        ac-s 6155.8 5846.5 6444.9 4 7 3
-        ac 5814.2 5505.4 6097.3 5 8 3
-        sarsa 5778.6 5469.8 6063.7 6 8 4
-        nac-td 5710.1 5405.2 5998.0 7 8 4
-        ppo 5401.3 5097.3 5666.6 8 9 5
-        q-s 4891.8 4584.1 5182.5 9 11 8
-        q 4602.3 4294.8 4892.1 10 11 9
-        q-parl2 4487.9 4178.3 4781.5 11 11 9
-    """,
-    "gridworld-10-stochastic": """
-    """,
-}
+Scores = dict[str, dict[str, ArrayLike]]
 
 
-def published(text: str) -> tuple[list[str], np.ndarray[Any, np.dtype[np.float64]]]:
-    rows = [line.split() for line in text.strip().splitlines()]
-    return [row[0] for row in rows], np.array([row[1:] for row in rows], dtype=np.float64)
+def table(trials: int = 40, **options: Any) -> ScoreTable:
+    rng = np.random.default_rng(7)
+    scores = {
+        algorithm: {place: rng.normal(shift, 1.0, trials) for place in ("hill", "maze")}
+        for algorithm, shift in (("middle", 1.0), ("worst", 0.0), ("best", 2.5))
+    }
+    return ScoreTable.from_dict(scores, **{"ranges": RANGE, **options})
 
 
-@pytest.mark.parametrize("table", AGGREGATES)
-def test_ranks_are_the_published_ones(table: str) -> None:
-    _, numbers = published(AGGREGATES[table])
-    found = ranks(*numbers[:, :3].T)
-    assert found.rank.tolist() == numbers[:, 3].tolist()
-    assert found.worst.tolist() == numbers[:, 4].tolist()
-    assert found.best.tolist() == numbers[:, 5].tolist()
+# --- what comes back
 
 
-@pytest.mark.parametrize("name", MEANS)
-def test_published_means_have_andersons_intervals_on_the_declared_range(name: str) -> None:
-    # The scores behind them are not published. What moves to the end of the range is the top or bottom epsilon of the
-    # sample, which lies between the mean and the other end: that bounds both half widths.
-    limits = untuned.environment(name).score_range
-    assert limits is not None
-    epsilon = float(margin(10_000, 0.05 / (11 * 15)))
-    algorithms, numbers = published(MEANS[name])
-    rounding = 0.11
-    for algorithm, (mean, low, high, *_) in zip(algorithms, numbers, strict=True):
-        if (name, algorithm) == ("cart-pole", "sarsa"):
-            # The one published interval that is wider than its range allows, by 2 %.
-            continue
-        assert epsilon * (mean - limits[0]) - rounding <= mean - low <= epsilon * (limits[1] - limits[0]) + rounding
-        assert epsilon * (limits[1] - mean) - rounding <= high - mean <= epsilon * (limits[1] - limits[0]) + rounding
+def test_scores_are_those_of_the_percentiles_under_the_equilibrium() -> None:
+    found = evaluate(table())
+    z = percentiles(pools(table())).z_aer
+    np.testing.assert_array_equal(found.percentiles.z_aer, z)
+    np.testing.assert_array_equal(found.q_er, equilibrium(z).q_er)
+    np.testing.assert_array_equal(found.score_a, aggregate(z, found.q_er))
+    assert found.algorithms == ("middle", "worst", "best")
+    assert found.order == (2, 0, 1)
+    assert found.ranks.rank.tolist() == [2, 3, 1]
+    assert found.trials_ae.tolist() == [[40, 40]] * 3
+    assert found.environment_weights == pytest.approx(found.q_er.sum(axis=1))
+    assert found.reference_weights == pytest.approx(found.q_er.sum(axis=0))
+    assert found.interval("best") == (found.low_a[2], found.high_a[2])
+    with pytest.raises(UnknownName, match="did you mean 'best'"):
+        found.interval("bets")
 
 
-RNG = np.random.default_rng(12)
-SCORES = {
-    "good": {"maze": RNG.normal(3, 1, 400), "arm": RNG.normal(2, 1, 300)},
-    "fair": {"maze": RNG.normal(1, 1, 350), "arm": RNG.normal(1, 1, 300)},
-    "<script>poor</script>": {"maze": RNG.normal(0, 1, 400), "arm": RNG.normal(0, 1, 100)},
-}
+@pytest.mark.parametrize("intervals", METHODS)
+@pytest.mark.parametrize("conventions", ["valid", "paper"])
+def test_only_pbp_under_valid_conventions_is_called_valid(intervals: str, conventions: Any) -> None:
+    found = evaluate(table(), intervals=intervals, conventions=conventions, resamples=20)
+    valid = intervals == "pbp" and conventions == "valid"
+    assert found.valid is valid
+    assert found.method == intervals
+    assert ("approximate" in found.claim) is not valid
+    assert any("approximate" in warning for warning in found.warnings) is (intervals != "pbp")
+    assert any("paper's conventions" in warning for warning in found.warnings) is (conventions == "paper")
+    assert found.settings["conventions"] == conventions
+    assert found.settings["payoff"] == ("mid-rank" if conventions == "valid" else "at-most")
+
+
+def test_methods_are_known_by_their_names() -> None:
+    assert [METHODS[name].guaranteed for name in ("pbp", "pbp-t", "bootstrap")] == [True, False, False]
+    with pytest.raises(UnknownName, match="interval method is called 'bpb'"):
+        method("bpb")
+    pooled = pools(table())
+    with pytest.raises(ValueError, match="no intervals on percentiles"):
+        boxes(method("bootstrap"), table(), pooled, percentiles(pooled), 0.1, "valid")
+
+
+def test_settings_say_what_was_done() -> None:
+    assert set(evaluate(table()).settings) == {"intervals", "delta", "weights", "conventions", "payoff", "slack"}
+    found = evaluate(table(), intervals="bootstrap", resamples=20, seed=3, weights="uniform")
+    assert dict(found.settings) == {
+        "intervals": "bootstrap",
+        "delta": 0.05,
+        "weights": "uniform",
+        "conventions": "valid",
+        "payoff": "mid-rank",
+        "resamples": 20,
+        "seed": 3,
+    }
+    assert evaluate(table(), weights=[1, 2]).settings["weights"] == "given"
+    kept = evaluate(table(provenance=MappingProxyType({"file": "scores.csv"})))
+    assert dict(kept.provenance) == {"file": "scores.csv"}
+
+
+def test_a_smaller_delta_gives_wider_intervals() -> None:
+    wide, narrow = (evaluate(table(), delta=delta) for delta in (0.001, 0.5))
+    assert (wide.high_a - wide.low_a > narrow.high_a - narrow.low_a).all()
+    assert wide.delta == 0.001
+
+
+def test_the_bootstraps_seed_and_number_of_resamples_matter() -> None:
+    def ends(**options: Any) -> object:
+        return evaluate(table(), intervals="bootstrap", **options).low_a.tolist()
+
+    assert ends(resamples=30) == ends(resamples=30, seed=0, workers=2)
+    assert ends(resamples=30) != ends(resamples=30, seed=1)
+    assert ends(resamples=30) != ends(resamples=31)
+
+
+@pytest.mark.parametrize(("intervals", "what", "total"), [("pbp", "bounds", 6), ("bootstrap", "resamples", 25)])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_progress_is_told_in_order_and_in_the_callers_thread(
+    intervals: str, what: str, total: int, workers: int
+) -> None:
+    told = []
+
+    def progress(*step: object) -> None:
+        told.append((*step, threading.get_ident()))
+
+    evaluate(table(), intervals=intervals, resamples=25, workers=workers, progress=progress)
+    assert told == [(what, done, total, threading.get_ident()) for done in range(total + 1)]
+
+
+# --- forms
+
+
+def test_it_prints_as_a_table() -> None:
+    found = evaluate(table())
+    lines = repr(found).splitlines()
+    assert lines[0] == "Evaluation of 3 algorithms on 2 environments by 'pbp'"
+    assert lines[1].split() == ["algorithm", "score", "low", "high", "rank", "(worst,", "best)"]
+    for line, row in zip(lines[2:5], found.rows(), strict=True):
+        rank = f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
+        numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
+        assert line.split() == [row["name"], *numbers, *rank.split()]
+        assert line.index(numbers[0]) == lines[1].index("score")
+    assert lines[5] == "With probability at least 95 %, all intervals hold."
+    assert len(lines) == 6
 
 
 @pytest.mark.parametrize(
-    ("intervals", "conventions", "valid"),
+    ("delta", "percent"),
+    [(0.05, "95"), (0.5, "50"), (0.07, "93"), (0.001, "99.9"), (1e-12, "99.9999999999"), (0.1, "90")],
+)
+def test_the_claim_is_exact(delta: float, percent: str) -> None:
+    assert evaluate(table(), delta=delta).claim == f"With probability at least {percent} %, all intervals hold."
+
+
+NASTY = "<script>alert('&')</script>"
+
+
+def test_a_notebook_shows_names_as_text() -> None:
+    rng = np.random.default_rng(1)
+    scores: Scores = {
+        NASTY: {"a": rng.normal(size=9), "b": []},
+        "plain": {"a": rng.normal(size=9), "b": rng.normal(size=9)},
+    }
+    page = evaluate(ScoreTable.from_dict(scores))._repr_html_()
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 2
+    assert page.startswith("<table>")
+    assert page.count("<tr>") == 3
+    assert "cells have no trials" in page
+
+
+def test_frame_and_rows_have_the_best_first() -> None:
+    found = evaluate(table())
+    frame = found.to_frame()
+    assert frame.columns == ["name", "score", "low", "high", "rank", "rank_low", "rank_high"]
+    assert frame["name"].to_list() == ["best", "middle", "worst"]
+    assert frame.to_dicts() == found.rows()
+    for row in found.rows():
+        assert row["rank_high"] <= row["rank"] <= row["rank_low"]
+
+
+def no_odd_numbers(text: str) -> Any:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("intervals", METHODS)
+def test_json_holds_everything(intervals: str) -> None:
+    found = evaluate(table(ranges=None), intervals=intervals, resamples=20)
+    content = no_odd_numbers(found.to_json())
+    assert content == found.to_dict()
+    assert list(content) == [
+        *("method", "valid", "delta", "algorithms", "environments", "references"),
+        *("settings", "provenance", "warnings"),
+    ]
+    assert content["method"] == intervals
+    assert content["valid"] is (intervals == "pbp")
+    assert content["delta"] == 0.05
+    assert content["algorithms"] == found.rows()
+    assert [place["name"] for place in content["environments"]] == ["hill", "maze"]
+    assert sum(place["weight"] for place in content["environments"]) == pytest.approx(1.0)
+    assert [reference["name"] for reference in content["references"]] == ["middle", "worst", "best"]
+    assert sum(reference["weight"] for reference in content["references"]) == pytest.approx(1.0)
+    for e, place in enumerate(content["environments"]):
+        assert place["range"] == [None, None]
+        assert list(place["references"].values()) == found.q_er[e].tolist()
+        assert [row["name"] for row in place["algorithms"]] == ["best", "middle", "worst"]
+        assert all(row["mean_low"] is None and row["mean_high"] is None for row in place["algorithms"])
+    assert "\n" not in found.to_json(indent=None)
+
+
+def test_json_holds_percentiles_on_demand() -> None:
+    found = evaluate(table())
+    content = no_odd_numbers(found.to_json(percentiles=True))["percentiles"]
+    assert content["order"] == ["algorithm", "environment", "reference"]
+    assert content["z"] == found.percentiles.z_aer.tolist()
+    assert content["low"] == np.asarray(found.percentiles.low_aer).tolist()
+    assert content["high"] == np.asarray(found.percentiles.high_aer).tolist()
+    few = evaluate(table(), intervals="bootstrap", resamples=5)
+    content = no_odd_numbers(few.to_json(percentiles=True))["percentiles"]
+    assert content["low"] is None
+    assert content["high"] is None
+
+
+def test_json_holds_names_of_any_script() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(2, 2, 5))
+    found = evaluate(ScoreTable.from_array(scores, ["à\n\"'", "算法"], ["x\t", "\u202ey"]))
+    assert {row["name"] for row in no_odd_numbers(found.to_json())["algorithms"]} == {"à\n\"'", "算法"}
+    assert "算法" in found.to_json()
+    assert "算法" in repr(found)
+
+
+def test_numpys_numbers_are_numbers() -> None:
+    found = evaluate(
+        table(),
+        intervals="bootstrap",
+        delta=np.float32(0.25),  # type: ignore[arg-type]
+        resamples=np.int64(20),  # type: ignore[arg-type]
+        seed=np.uint8(3),  # type: ignore[arg-type]
+        workers=np.int32(1),  # type: ignore[arg-type]
+    )
+    same = evaluate(table(), intervals="bootstrap", delta=0.25, resamples=20, seed=3)
+    assert found.to_json() == same.to_json()
+
+
+# --- few, missing, equal
+
+
+def test_cells_without_trials_count_as_unknown() -> None:
+    full = table()
+    scores = {(a, e): full.cell(a, e) for a in full.algorithms for e in full.environments if (a, e) != ("best", "maze")}
+    found = evaluate(ScoreTable.from_dict(scores, ranges=RANGE))
+    maze = found.environments.index("maze")
+    best = found.algorithms.index("best")
+    others = [a for a in range(3) if a != best]
+    assert (found.percentiles.z_aer[best, maze] == 0.5).all()
+    assert (np.asarray(found.percentiles.low_aer)[best, maze, others] == 0.0).all()
+    assert (np.asarray(found.percentiles.high_aer)[others, maze, best] == 1.0).all()
+    assert found.warnings == (
+        "1 of 6 cells have no trials (best on maze): their percentiles count as 1/2 in the scores, and as anything "
+        "from 0 to 1 in the intervals.",
+    )
+    assert math.isnan(found.means.mean_ae[best, maze])
+    assert (found.means.low_ae[best, maze], found.means.high_ae[best, maze]) == RANGE
+    last = [row for row in found.environment_rows() if row["environment"] == "maze"][-1]
+    assert last["algorithm"] == "best"
+    assert last["mean"] is None
+    assert last["rank"] is None
+    assert (last["rank_low"], last["rank_high"]) == (3, 1)
+    no_odd_numbers(found.to_json(percentiles=True))
+    with pytest.raises(InvalidInput, match="'best' has no trials on 'maze': bootstrap cannot draw"):
+        evaluate(ScoreTable.from_dict(scores), intervals="bootstrap")
+
+
+def test_many_missing_cells_are_counted_and_three_named() -> None:
+    scores: Scores = {"a": {"w": [1.0], "x": [1.0], "y": [2.0], "z": [1.0]}, "b": {"w": [0.0]}, "c": {"w": []}}
+    sparse = ScoreTable.from_dict(scores)
+    (warning,) = evaluate(sparse).warnings
+    assert warning.startswith("7 of 12 cells have no trials (b on x, b on y, b on z, ...)")
+    with pytest.raises(InvalidInput, match="and 6 more cells are empty"):
+        evaluate(sparse, intervals="bootstrap")
+
+
+def test_a_cell_declared_identical_to_a_measured_one_is_not_missing() -> None:
+    scores: Scores = {
+        "a": {"x": [1.0, 3.0], "y": [2.0, 5.0]},
+        "b": {"x": [2.0, 4.0], "y": [1.0]},
+        "c": {"x": [], "y": []},
+    }
+    shared = ScoreTable.from_dict(scores, identical=[["a", "c"]])
+    assert evaluate(shared).warnings == ()
+    found = evaluate(shared, intervals="bootstrap", resamples=10)
+    assert found.low_a[0] == pytest.approx(found.low_a[2], abs=1e-12)
+    assert not any("no trials" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("intervals", METHODS)
+def test_one_trial_in_a_cell(intervals: str) -> None:
+    scores = {"a": {"x": [1.0], "y": [2.0]}, "b": {"x": [0.0, 1.0], "y": [3.0, 1.0]}}
+    found = evaluate(ScoreTable.from_dict(scores), intervals=intervals, resamples=20)
+    assert np.isfinite(found.low_a).all()
+    assert (found.low_a <= found.score_a).all()
+    assert (found.score_a <= found.high_a).all()
+    few = "The smallest cell has 1 trials, too few for an approximate method."
+    assert (few in found.warnings) is (intervals != "pbp")
+    if intervals == "pbp-t":
+        # A single trial has no variance.
+        assert np.asarray(found.percentiles.low_aer)[0, 0, 1] == 0.0
+        assert np.asarray(found.percentiles.high_aer)[0, 0, 1] == 1.0
+
+
+@pytest.mark.parametrize("intervals", METHODS)
+@pytest.mark.parametrize("conventions", ["valid", "paper"])
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-17])
+def test_constant_scores(intervals: str, conventions: Any, delta: float) -> None:
+    constant = ScoreTable.from_array(np.full((3, 2, 5), 4.0))
+    found = evaluate(constant, intervals=intervals, conventions=conventions, resamples=5, delta=delta)
+    assert np.ptp(found.score_a) < 1e-12
+    assert found.ranks.rank.tolist() == [1] * 3
+    assert found.ranks.best.tolist() == [1] * 3
+    assert found.ranks.worst.tolist() == [3] * 3
+    if conventions == "valid":
+        np.testing.assert_allclose(found.score_a, 0.5, atol=1e-12)
+    no_odd_numbers(found.to_json(percentiles=True))
+
+
+def test_scores_of_any_size() -> None:
+    huge = [[[1e308, 1e308, 1e308], [0.0, -0.0]], [[-1e308, 1e308], [5e-324, -5e-324]]]
+    found = evaluate(ScoreTable.from_array(huge))
+    assert found.means.mean_ae[0, 0] == pytest.approx(1e308)
+    # Zero is neither above nor below its negative, and the smallest number is above both.
+    assert found.percentiles.z_aer[0, 1, 1] == 0.5
+    assert found.percentiles.z_aer[0, 0, 1] == 0.75
+    near = np.nextafter(1.0, 2.0)
+    found = evaluate(ScoreTable.from_array([[[1.0], [1.0]], [[near], [near]]]))
+    assert found.percentiles.z_aer[1, 0, 0] == 1.0
+
+
+def test_whole_numbers_and_truth_values_are_scores() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.integers(2, size=(3, 2, 9))
+    expected = evaluate(ScoreTable.from_array(scores.astype(float))).to_json()
+    assert evaluate(ScoreTable.from_array(scores)).to_json() == expected
+    assert evaluate(ScoreTable.from_array(scores.astype(bool))).to_json() == expected
+
+
+# --- weights
+
+
+def test_fixed_weights_average_the_intervals() -> None:
+    """The paper's lemma: with weights that were chosen beforehand, the ends of y are the weighted ends of z."""
+    found = evaluate(table(), weights={"hill": 1, "maze": 3})
+    np.testing.assert_allclose(found.q_er, [[1 / 12] * 3, [3 / 12] * 3])
+    for values, of in (
+        (found.score_a, found.percentiles.z_aer),
+        (found.low_a, found.percentiles.low_aer),
+        (found.high_a, found.percentiles.high_aer),
+    ):
+        np.testing.assert_allclose(values, (np.asarray(of) * found.q_er).sum(axis=(1, 2)), atol=1e-14)
+    same = (
+        [1, 3],
+        np.array([0.25, 0.75]),
+        [[1, 1, 1], [3, 3, 3]],
+        {(e, r): w for e, w in (("hill", 2), ("maze", 6)) for r in ("best", "middle", "worst")},
+        [1e307, 3e307],
+        [1e-310, 3e-310],
+    )
+    for weights in same:
+        np.testing.assert_allclose(evaluate(table(), weights=weights).low_a, found.low_a, atol=1e-12)
+
+
+def test_uniform_weights() -> None:
+    found = evaluate(table(), weights="uniform")
+    np.testing.assert_allclose(found.q_er, 1 / 6)
+    np.testing.assert_allclose(found.score_a, found.percentiles.z_aer.mean(axis=(1, 2)))
+    resampled = evaluate(table(), weights="uniform", intervals="bootstrap", resamples=50)
+    np.testing.assert_allclose(resampled.score_a, found.score_a)
+    assert (resampled.low_a < found.score_a).all()
+    assert (found.score_a < resampled.high_a).all()
+
+
+def test_one_environment_needs_weights() -> None:
+    one = table().select(environments=["hill"])
+    with pytest.raises(InvalidInput, match="one environment, 'hill': the game has no environments to weigh"):
+        evaluate(one)
+    assert evaluate(one, weights="uniform").score_a[2] > 0.5
+    only = evaluate(one, weights={("hill", "worst"): 1.0})
+    np.testing.assert_array_equal(only.score_a, only.percentiles.z_aer[:, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
     [
-        ("pbp", "valid", True),
-        ("pbp", "paper", False),
-        ("pbp-t", "valid", False),
-        ("pbp-t", "paper", False),
-        ("bootstrap", "valid", False),
-        ("bootstrap", "paper", False),
+        ("even", "weights='even': pass 'game'"),
+        ({"hil": 1.0}, "did you mean 'hill'"),
+        ({("hill", "bets"): 1.0}, "did you mean 'best'"),
+        ({("hill", "best", "worst"): 1.0}, "has 3 parts: keys are"),
+        ({"hill": "much"}, "the weight of 'hill' is 'much'"),
+        ({}, "all weights are 0"),
+        ([0, 0], "all weights are 0"),
+        ([1, -1], "none of them negative"),
+        ([1, math.nan], "finite"),
+        ([1, math.inf], "finite"),
+        ([1, 2, 3], r"shape \(3,\): pass one per environment, \(2,\), or one per environment and reference, \(2, 3\)"),
+        ([["a"]], "not numbers"),
+        ([[1, 2], [3]], "not numbers"),
+        (None, r"shape \(\)"),
     ],
 )
-def test_every_method_under_every_convention(intervals: str, conventions: Any, valid: bool) -> None:
-    found = untuned.evaluate(SCORES, intervals=intervals, conventions=conventions, resamples=200)
-    assert found.valid is valid
-    assert found.method == intervals
-    assert found.settings["conventions"] == conventions
-    assert (found.low_a <= found.high_a).all()
-    assert [row["name"] for row in found.rows()] == ["good", "fair", "<script>poor</script>"]
-    assert (found.percentiles.low_aer is None) == (intervals == "bootstrap")
-    if valid:
-        assert "at least 95 %" in found.claim
-        assert found.warnings == ()
-    else:
-        assert "approximate" in found.claim
-        assert found.warnings
+def test_weights_that_are_none(weights: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        evaluate(table(), weights=weights)
 
 
-def test_the_record_reads_well() -> None:
-    found = untuned.evaluate(SCORES)
-    text = repr(found).splitlines()
-    assert text[0] == "Evaluation of 3 algorithms on 2 environments by 'pbp'"
-    assert text[1].split() == ["algorithm", "score", "low", "high", "rank", "(worst,", "best)"]
-    assert text[2].startswith("good ")
-    assert f"{found.score_a[0]:.4f}" in text[2]
-    assert len({line.index("0.") for line in text[2:5]}) == 1
+# --- mistakes
 
 
-def test_notebooks_get_a_table_with_names_escaped() -> None:
-    found = untuned.evaluate(SCORES)
-    page = found._repr_html_()
-    assert "<script>" not in page
-    assert html.escape("<script>poor</script>") in page
-    assert page.count("<tr>") == 4
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(({"delta": delta}, r"outside \(0, 0.5\]") for delta in (0, 0.0, -0.1, 0.51, 1, math.nan, math.inf)),
+        *(({"delta": delta}, "is not a number") for delta in ("0.05", None, True, [0.1])),
+        *(({"resamples": number}, "resamples=.* at least 1") for number in (0, -1, 1.5, "many", None, True)),
+        *(({"seed": number}, "seed=.* at least 0") for number in (-1, 1.5, "x", None)),
+        *(({"workers": number}, "workers=.* at least 1") for number in (0, -2, 1.5, "2")),
+        ({"conventions": "published"}, "conventions='published': pass 'valid' or 'paper'"),
+        ({"conventions": None}, "pass 'valid' or 'paper'"),
+        ({"intervals": "pbpt"}, "did you mean 'pbp-t'|did you mean 'pbp'"),
+        ({"intervals": None}, "no interval method is called None"),
+        ({"intervals": ["pbp"]}, "no interval method is called"),
+    ],
+)
+def test_options_that_are_not_allowed(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        evaluate(table(), **options)
 
 
-def test_frames_have_the_rows() -> None:
-    found = untuned.evaluate(SCORES)
-    frame = found.to_frame()
-    assert isinstance(frame, polars.DataFrame)
-    assert frame.to_dicts() == found.rows()
-    assert frame.columns == ["name", "score", "low", "high", "rank", "rank_low", "rank_high"]
+def test_tables_that_say_nothing() -> None:
+    with pytest.raises(InvalidInput, match="there is one algorithm, 'best'"):
+        evaluate(table().select(algorithms=["best"]))
+    for empty in (
+        ScoreTable.from_dict({}),
+        ScoreTable.from_dict({"a": {"x": [], "y": []}, "b": {"x": []}}),
+        table().select(environments=[]),
+        table().select(algorithms=[]),
+    ):
+        with pytest.raises(InvalidInput, match="there are no scores"):
+            evaluate(empty)
 
 
-def refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
+# --- what the paper printed
+
+#: Jordan et al. (2020), table of aggregate performance by the three methods: algorithm, score, then per method the ends
+#: of the interval and the worst and best rank; PBP, PBP-t, bootstrap.
+AGGREGATES = """\
+sarsa-parl2,0.462302,0.390445,0.553741,2,1,0.448929,0.474436,2,1,0.456154,0.465939,2,1
+q-parl2,0.452319,0.378233,0.563269,2,1,0.435036,0.483923,2,1,0.446313,0.463339,2,1
+ac-parl2,0.157809,0.076544,0.312941,11,3,0.127526,0.177693,3,3,0.146321,0.162593,3,3
+sarsa-s,0.093013,0.033725,0.227599,11,3,0.077658,0.105602,8,4,0.087384,0.096258,5,4
+ac-s,0.085137,0.030509,0.214590,11,3,0.071644,0.096456,9,4,0.080021,0.088137,7,4
+sarsa,0.083090,0.028978,0.201945,11,3,0.069240,0.094989,9,4,0.077554,0.086344,7,5
+ac,0.078468,0.027506,0.203338,11,3,0.066170,0.089503,9,4,0.073891,0.081567,7,5
+q-s,0.068869,0.023735,0.197328,11,3,0.058423,0.079067,11,4,0.065150,0.071162,9,8
+q,0.064017,0.021448,0.178041,11,3,0.054111,0.073468,11,5,0.060428,0.066481,9,8
+nac-td,0.051574,0.018024,0.163611,11,3,0.043800,0.060905,11,8,0.049320,0.053332,11,10
+ppo,0.050808,0.016893,0.174878,11,3,0.045000,0.060008,11,8,0.048798,0.052461,11,10
+"""
+
+#: The same paper's table of mean performance on cart-pole and mountain-car: mean, ends, rank, worst, best.
+MEANS = {
+    "cart-pole": """\
+sarsa-parl2,469.2,448.3,490.0,1,2,1
+q-parl2,450.3,429.6,471.1,2,2,1
+ac-parl2,390.4,369.7,411.2,3,3,3
+sarsa-s,347.5,326.5,368.4,4,7,4
+q-s,345.5,324.5,366.3,5,7,4
+ac,338.7,317.8,359.6,6,7,4
+ac-s,320.6,300.0,341.5,7,9,4
+q,291.0,270.1,311.9,8,10,7
+sarsa,287.2,265.9,308.6,9,10,7
+ppo,276.3,256.1,297.1,10,11,8
+nac-td,244.7,224.0,265.5,11,11,10
+""",
+    "mountain-car": """\
+ac-parl2,-791.6,-894.0,-688.7,1,3,1
+sarsa-parl2,-843.2,-945.0,-740.5,2,4,1
+ac-s,-966.0,-1068.0,-863.1,3,4,1
+sarsa-s,-1024.2,-1125.8,-923.5,4,5,2
+q-s,-1197.3,-1298.9,-1094.9,5,6,4
+q-parl2,-1269.3,-1371.2,-1166.4,6,6,5
+ac,-2477.1,-2576.0,-2374.3,7,8,7
+nac-td,-2489.3,-2589.1,-2386.4,8,8,7
+sarsa,-2769.1,-2867.8,-2666.2,9,10,9
+q,-2779.3,-2877.9,-2676.4,10,10,9
+ppo,-3026.3,-3124.9,-2923.5,11,11,11
+""",
+}
 
 
-def test_json_has_everything_and_nothing_json_lacks() -> None:
-    found = untuned.evaluate(SCORES)
-    content = json.loads(found.to_json(percentiles=True), parse_constant=refuse)
-    assert (content["method"], content["valid"], content["delta"]) == ("pbp", True, 0.05)
-    assert content["algorithms"] == found.rows()
-    assert [set(each) >= {"name", "weight"} for each in content["environments"]] == [True, True]
-    assert [each["weight"] for each in content["references"]] == found.reference_weights.tolist()
-    assert content["environments"][0]["algorithms"][0]["mean_low"] is None
-    assert np.array(content["percentiles"]["z"]).shape == (3, 2, 3)
-    assert content["provenance"]["untuned"] == untuned.__version__
-    json.loads(untuned.evaluate(SCORES, intervals="bootstrap", resamples=20).to_json(percentiles=True))
+def numbers(text: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array([[float(value) for value in row[1:]] for row in csv.reader(io.StringIO(text))])
 
 
-def test_a_single_interval_by_name() -> None:
-    found = untuned.evaluate(SCORES)
-    assert found.interval("good") == (found.low_a[0], found.high_a[0])
-    with pytest.raises(UnknownName, match="did you mean 'good'"):
-        found.interval("god")
+@pytest.mark.parametrize(("name", "first"), [("pbp", 1), ("pbp-t", 5), ("bootstrap", 9)])
+def test_ranks_are_those_of_the_papers_aggregates(name: str, first: int) -> None:
+    printed = numbers(AGGREGATES)
+    score, low, high, worst, best = (printed[:, column] for column in (0, *range(first, first + 4)))
+    found = ranks(score, low, high)
+    assert found.rank.tolist() == list(range(1, 12))
+    assert found.worst.tolist() == worst.tolist()
+    assert found.best.tolist() == best.tolist()
 
 
-def test_fixed_weights_are_the_papers_lemma() -> None:
-    weights = {"maze": 3.0, "arm": 1.0}
-    found = untuned.evaluate(SCORES, weights=weights)
-    q = np.repeat(np.array([[0.75], [0.25]]) / 3, 3, axis=1)
-    assert found.q_er == pytest.approx(q)
-    z = found.percentiles
-    assert z.low_aer is not None
-    assert z.high_aer is not None
-    for end, box in ((found.score_a, z.z_aer), (found.low_a, z.low_aer), (found.high_a, z.high_aer)):
-        assert end == pytest.approx(np.einsum("aer,er->a", box, q))
-    for same in (np.array([3.0, 1.0]), q, {(e, r): w for e, w in weights.items() for r in SCORES}):
-        assert untuned.evaluate(SCORES, weights=same).low_a == pytest.approx(found.low_a)
-    uniform = untuned.evaluate(SCORES, weights="uniform")
-    assert uniform.q_er == pytest.approx(np.full((2, 3), 1 / 6))
+@pytest.mark.parametrize("environment", MEANS)
+def test_ranks_are_those_of_the_papers_means(environment: str) -> None:
+    score, low, high, rank, worst, best = numbers(MEANS[environment]).T
+    found = ranks(score, low, high)
+    assert found.rank.tolist() == rank.tolist()
+    assert found.worst.tolist() == worst.tolist()
+    assert found.best.tolist() == best.tolist()
 
 
-def test_a_missing_cell_is_anything_from_0_to_1() -> None:
-    scores = {**SCORES, "new": {"maze": RNG.normal(5, 1, 200)}}
-    found = untuned.evaluate(scores)
-    a = found.algorithms.index("new")
-    assert found.percentiles.low_aer is not None
-    assert found.percentiles.high_aer is not None
-    assert found.percentiles.low_aer[a, 1, 0] == 0.0
-    assert found.percentiles.high_aer[a, 1, 0] == 1.0
-    assert found.percentiles.z_aer[a, 1, 0] == 0.5
-    assert found.valid
-    assert "new on arm" in found.warnings[0]
-    assert found.to_dict()["environments"][1]["algorithms"][-1]["mean"] is None
-    with pytest.raises(InvalidInput, match="'new' has no trials on 'arm'"):
-        untuned.evaluate(scores, intervals="bootstrap")
+def test_equal_scores_share_the_best_of_their_places() -> None:
+    found = ranks(np.array([0.5, 0.7, 0.5]), np.array([0.4, 0.6, 0.4]), np.array([0.6, 0.8, 0.6]))
+    assert found.rank.tolist() == [2, 1, 2]
+    # Intervals that touch decide nothing.
+    assert found.worst.tolist() == [3, 3, 3]
+    assert found.best.tolist() == [1, 1, 1]
 
 
-def test_an_algorithm_without_any_trial_and_one_with_one() -> None:
-    cells: Any = [[[], []], [[1.0], [2.0]], [[0.0, 3.0], [1.0, 1.5]]]
-    table = ScoreTable.from_array(cells)
-    found = untuned.evaluate(table)
-    assert (found.low_a <= found.score_a).all()
-    assert (found.high_a >= found.score_a).all()
-    assert untuned.evaluate(table, intervals="pbp-t").high_a[0] > 0.5
+def test_ranks_of_numbers_that_are_equal_to_their_last_digits() -> None:
+    score = np.array([0.5, 0.5 + 1e-12, 0.6])
+    assert ranks(score, score, score).rank.tolist() == [3, 2, 1]
+    found = ranks(score, score, score, resolution=1e-9)
+    assert found.rank.tolist() == [2, 2, 1]
+    assert found.worst.tolist() == [3, 3, 1]
+    assert found.best.tolist() == [2, 2, 1]
 
 
-def test_constant_scores() -> None:
-    found = untuned.evaluate({name: {"x": [2.0] * 50, "y": [2.0] * 50} for name in "abc"})
-    assert found.score_a == pytest.approx(0.5)
-    assert found.ranks.rank.tolist() == [1, 1, 1]
-    assert found.ranks.best.tolist() == [1, 1, 1]
-    assert found.ranks.worst.tolist() == [3, 3, 3]
+#: Per environment of the paper, the algorithm whose interval reaches furthest down: mean, lower end.
+FURTHEST = {
+    "cart-pole": ("sarsa-s", 347.5, 326.5),
+    "mountain-car": ("ac-parl2", -791.6, -894.0),
+    "chain-10-deterministic": ("q-parl2", -9.2, -13.2),
+    "chain-10-stochastic": ("q-parl2", -12.7, -16.7),
+    "chain-50-deterministic": ("sarsa-parl2", -78.3, -97.9),
+    "gridworld-10-deterministic": ("sarsa-parl2", -49.5, -90.7),
+    "gridworld-5-deterministic": ("sarsa-parl2", -12.2, -22.5),
+    "gridworld-5-stochastic": ("q-parl2", -17.1, -27.4),
+    "pinball-box": ("sarsa-parl2", 8823.2, 8513.4),
+    "pinball-empty": ("sarsa-parl2", 8942.1, 8631.8),
+    "pinball-medium": ("sarsa-parl2", 8402.1, 8094.2),
+}
+# Each interval at .05 over 11 algorithms on 15 environments, 10,000 trials; tables are printed to one decimal.
+EPSILON = float(margin(10_000, 0.05 / (11 * 15)))
+ROUNDING = 0.1
+
+
+@pytest.mark.parametrize("environment", FURTHEST)
+def test_the_papers_intervals_on_means_are_andersons_on_our_ranges(environment: str) -> None:
+    """
+    Compare the printed reach downwards with epsilon times the declared range.
+
+    Anderson's lower end takes the best epsilon of a sample to the lowest score possible, so the reach is epsilon times
+    the distance between those: the whole range where an algorithm's best 2 % are as good as can be, never more.
+    """
+    _, mean, low = FURTHEST[environment]
+    declared = untuned.environment(environment).score_range
+    assert declared is not None
+    lowest, highest = declared
+    whole = EPSILON * (highest - lowest)
+    assert 0.97 * whole - ROUNDING <= mean - low <= whole + ROUNDING
+
+
+def test_one_of_the_papers_intervals_is_wider_than_ten_thousand_trials_allow() -> None:
+    """Only SARSA's on cart-pole: its width of 42.7 takes 9,650 trials or fewer."""
+    printed = numbers(MEANS["cart-pole"])
+    width = printed[:, 2] - printed[:, 1]
+    too_wide = width > 2.0 * EPSILON * 1000.0 + ROUNDING
+    assert too_wide.tolist() == [row.startswith("sarsa,") for row in MEANS["cart-pole"].splitlines()]
+    assert width[too_wide][0] == pytest.approx(2.0 * float(margin(9_650, 0.05 / 165)) * 1000.0, abs=ROUNDING)
+
+
+def test_means_by_hand() -> None:
+    # Two trials of four go to the ends: epsilon = 1/2.
+    delta = 2.0 * math.exp(-2.0)
+    assert mean_interval(np.array([1.0, 4.0, 2.0, 3.0]), delta, (0.0, 10.0)) == pytest.approx((0.75, 6.75))
+    assert mean_interval(np.array([]), 0.1, (0.0, 1.0)) == (0.0, 1.0)
+    half = np.repeat([0.0, 1000.0], 5_000)
+    low, high = mean_interval(half, 0.05 / 165, (0.0, 1000.0))
+    assert (500.0 - low, high - 500.0) == pytest.approx((1000.0 * EPSILON, 1000.0 * EPSILON))
+
+
+def test_means_share_delta_among_the_cells_that_have_trials() -> None:
+    scores = {"a": {"x": [1.0, 2.0], "y": [3.0]}, "b": {"x": [0.5], "y": []}}
+    partly = ScoreTable.from_dict(scores, ranges=(0.0, 4.0))
+    low, high = mean_intervals(partly, 0.3)
+    for a, e in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert (low[a, e], high[a, e]) == mean_interval(partly.cells[a][e], 0.1, (0.0, 4.0))
+
+
+def test_an_evaluation_may_come_from_anything_that_holds_scores() -> None:
+    full = table()
+    scores = {a: {e: full.cell(a, e) for e in full.environments} for a in full.algorithms}
+    found = untuned.evaluate(scores, ranges=RANGE, workers=1)
+    assert isinstance(found, Evaluation)
+    np.testing.assert_array_equal(found.low_a, evaluate(full).low_a)
+    assert found.provenance["untuned"] == untuned.__version__
 
 
 def test_scores_that_are_not_finite_are_refused_or_the_worst() -> None:
@@ -290,74 +621,17 @@ def test_scores_that_are_not_finite_are_refused_or_the_worst() -> None:
     assert found.means.mean_ae.tolist() == [[0.5, 1.0], [0.6, 1.0]]
 
 
-@pytest.mark.parametrize(
-    ("scores", "words"),
-    [
-        ({"a": {"x": [1.0], "y": [2.0]}}, "one algorithm, 'a'"),
-        ({"a": {"x": [1.0]}, "b": {"x": [2.0]}}, "one environment, 'x'.*weights='uniform'"),
-        ({"a": {"x": [], "y": []}, "b": {"x": [], "y": []}}, "there are no scores"),
-        ({}, "no scores"),
-    ],
-)
-def test_tables_with_nothing_to_compare(scores: Any, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        untuned.evaluate(scores)
+def test_a_solver_that_did_not_come_close_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not evaluate(table()).warnings
+    solved = propagated
 
+    def early(*arguments: Any, **options: Any) -> Bounds:
+        return dataclasses.replace(solved(*arguments, **options), slack=0.25)
 
-def test_one_environment_with_uniform_weights() -> None:
-    found = untuned.evaluate({"a": {"x": [1.0, 3.0]}, "b": {"x": [2.0, 2.5]}}, weights="uniform")
-    assert found.score_a == pytest.approx([0.5, 0.5])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"delta": 0.0}, "outside"),
-        ({"delta": 0.6}, "outside"),
-        ({"delta": "small"}, "not a number"),
-        ({"intervals": "wald"}, "no interval method"),
-        ({"conventions": "old"}, "'valid' or 'paper'"),
-        ({"weights": "equal"}, "'game', 'uniform'"),
-        ({"weights": {"mase": 1.0}}, "did you mean 'maze'"),
-        ({"weights": {("maze", "god"): 1.0}}, "did you mean 'good'"),
-        ({"weights": [1.0, 2.0, 3.0]}, r"shape \(3,\)"),
-        ({"weights": [1.0, -2.0]}, "negative"),
-        ({"weights": [0.0, 0.0]}, "all weights are 0"),
-        ({"weights": [math.nan, 1.0]}, "finite"),
-        ({"weights": {"maze": "much"}}, "pass a number"),
-        ({"resamples": 0, "intervals": "bootstrap"}, "resamples=0"),
-        ({"seed": -1, "intervals": "bootstrap"}, "seed=-1"),
-        ({"workers": 0}, "workers=0"),
-        ({"nonsense": 1}, "nonsense"),
-    ],
-)
-def test_options_that_are_not_allowed(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        untuned.evaluate(SCORES, **options)
-
-
-def test_progress_is_told() -> None:
-    told: list[tuple[str, int, int]] = []
-    untuned.evaluate(SCORES, progress=lambda *news: told.append(news))
-    assert told == [("bounds", done, 6) for done in range(7)]
-    told.clear()
-    untuned.evaluate(SCORES, intervals="bootstrap", resamples=5, progress=lambda *news: told.append(news))
-    assert told[-1] == ("resamples", 5, 5)
-
-
-def test_a_smaller_delta_is_wider_and_more_trials_are_narrower() -> None:
-    one, other = untuned.evaluate(SCORES, delta=0.2), untuned.evaluate(SCORES, delta=0.001)
-    assert (other.low_a <= one.low_a).all()
-    assert (other.high_a >= one.high_a).all()
-    many = {a: {e: np.tile(scores, 20) for e, scores in row.items()} for a, row in SCORES.items()}
-    more = untuned.evaluate(many)
-    assert (more.high_a - more.low_a < one.high_a - one.low_a).all()
-
-
-def test_means_by_hand() -> None:
-    low, high = mean_interval(np.array([1.0, 2.0, 3.0, 4.0]), 2 * math.exp(-0.5), (0.0, 10.0))
-    # epsilon = 1/4: the top quarter, a 4, goes to 0; the bottom quarter, a 1, to 10.
-    assert low == pytest.approx(1.5)
-    assert high == pytest.approx(4.75)
-    assert mean_interval(np.empty(0), 0.05, (0.0, 1.0)) == (0.0, 1.0)
-    assert mean_interval(np.array([1.0]), 0.05, (-math.inf, math.inf)) == (-math.inf, math.inf)
+    monkeypatch.setattr("untuned.judge.evaluate.propagated", early)
+    monkeypatch.setattr(
+        "untuned.judge.evaluate.equilibrium", lambda z: dataclasses.replace(equilibrium(z), error=0.125)
+    )
+    told = " ".join(evaluate(table()).warnings)
+    assert "scores may be wrong by 0.1" in told
+    assert "they hold, and may be wider than need be by 0.2" in told
