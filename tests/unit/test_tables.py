@@ -529,7 +529,7 @@ MISNAMED = {
     "space": ("algorithm, environment, score\na,x,1\n", "did you mean environment=' environment', score=' score'?"),
     "options": (
         "agent,environment,score\na,x,1\n",
-        "'score'. Rename the columns, or pass algorithm='...' with the names they have",
+        "'score'. Rename the columns, or pass algorithm='...' with the names they have (--columns A,E,S)",
     ),
     "other separator": ("algorithm|environment|score\na|x|1\n", "It has 'algorithm|environment|score'"),
     "many": (",".join(map(str, range(100))) + "\n", "'19' and 80 more"),

@@ -239,7 +239,7 @@ def _about_missing(
             advice.append(f"{role}={near!r}")
     message += f"; did you mean {', '.join(advice)}?" if advice else "."
     options = ", ".join(f"{role}='...'" for role in missing)
-    message += f" Rename the columns, or pass {options} with the names they have"
+    message += f" Rename the columns, or pass {options} with the names they have (--columns A,E,S)"
     wide = _as_long_form(free, found, example) if {"environment", "score"} <= set(missing) else None
     if wide is not None:
         message += (
