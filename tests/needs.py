@@ -1,7 +1,9 @@
 """Tests that need more than Python say so here: without it they are skipped, and in CI they fail."""
 
+import importlib.util
 import os
 import shutil
+from typing import NoReturn
 
 import pytest
 
@@ -10,8 +12,17 @@ def program(name: str, package: str) -> str:
     """Return the path of a program; without it skip the test, or fail it in CI, saying what to install."""
     path = shutil.which(name)
     if path is None:
-        message = f"this test needs {name}: install the package {package}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        _without(f"this test needs {name}: install the package {package}")
     return path
+
+
+def extra(module: str, name: str) -> None:
+    """Skip the test, or fail it in CI, where the module of an optional dependency is not installed, saying how to."""
+    if importlib.util.find_spec(module) is None:
+        _without(f"this test needs {module}: .venv/bin/pip install -e '.[{name}]'")
+
+
+def _without(message: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)

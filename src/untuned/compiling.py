@@ -57,18 +57,26 @@ class Compiler:
         self.root = root
         self.decisive = decisive
         self.fingerprint = cache(self._fingerprint)
+        self.source_fingerprint = cache(self._source_fingerprint)
         self.cache_directory = cache(self._cache_directory)
 
     def sources(self) -> tuple[Path, ...]:
         """Return every source file whose content decides the results, sorted."""
         return tuple(sorted(path for pattern in self.decisive for path in self.root.glob(pattern)))
 
-    def _fingerprint(self) -> str:
+    def _hashed_sources(self) -> "hashlib.blake2b":
         digest = hashlib.blake2b(digest_size=8)
         for path in self.sources():
             source = path.read_bytes()
             digest.update(f"{path.relative_to(self.root).as_posix()}\0{len(source)}\0".encode())
             digest.update(source)
+        return digest
+
+    def _source_fingerprint(self) -> str:
+        return self._hashed_sources().hexdigest()
+
+    def _fingerprint(self) -> str:
+        digest = self._hashed_sources()
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:2])
         # Which instructions a processor has decides roundings too.
         machine = (llvmlite.binding.get_host_cpu_name(), INTERPRETED)
@@ -91,9 +99,11 @@ class Compiler:
     @overload
     def kernel(self, function: F) -> F: ...
     @overload
-    def kernel(self, *, ordered: bool = ..., inline: bool = ...) -> Callable[[F], F]: ...
+    def kernel(self, *, ordered: bool = ..., inline: bool = ..., brief: bool = ...) -> Callable[[F], F]: ...
 
-    def kernel(self, function: F | None = None, *, ordered: bool = False, inline: bool = False) -> F | Callable[[F], F]:
+    def kernel(
+        self, function: F | None = None, *, ordered: bool = False, inline: bool = False, brief: bool = False
+    ) -> F | Callable[[F], F]:
         """Return ``function`` compiled at its first call, without the interpreter lock, cached on disk.
 
         Parameters
@@ -104,11 +114,14 @@ class Compiler:
             Keep the order of floating-point operations as written.
         inline
             Make the compiler put the code into every caller, so that constant arguments choose branches there.
+        brief
+            Called from Python, keep the interpreter lock: getting it back from another thread takes longer than the
+            work.
         """
 
         def compile_(target: F) -> F:
             licences = ORDERED_LICENCES if ordered else LICENCES
-            options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": licences}
+            options: dict[str, Any] = {"nogil": not brief, "error_model": "numpy", "fastmath": licences}
             if inline and ordered:
                 # By LLVM, which keeps the licences of every instruction; numba would give them the caller's.
                 options["forceinline"] = True

@@ -7,7 +7,8 @@
     │   └── UnknownName          a name nobody registered; says which is nearest
     ├── StoreError               a study's results cannot be read or written as they are on disk
     ├── MissingExtra             an optional dependency is not installed (also an ImportError)
-    └── Stopped                  work was stopped before its end, because somebody asked for it
+    ├── Stopped                  work was stopped before its end, because somebody asked for it
+    └── BudgetSpent              a trial's learning is over: its episodes or steps are spent
 
 Every message says what was found, what is allowed and what to do. The command line prints the message alone;
 ``untuned --debug`` shows the traceback as well.
@@ -59,6 +60,14 @@ class StoreError(UntunedError):
 
 class Stopped(UntunedError):
     """Work was stopped before its end, because somebody asked for it; it has no result."""
+
+
+class BudgetSpent(UntunedError):
+    """A trial's learning is over: its episodes or steps are spent.
+
+    Raised by the environment that a trainer gets, and meant to pass through it; whoever catches it may still return
+    the policy that was learned.
+    """
 
 
 class MissingExtra(UntunedError, ImportError):

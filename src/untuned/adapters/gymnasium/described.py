@@ -1,30 +1,18 @@
 """Any Gymnasium environment with discrete actions, described as one of ours."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium.registration import NAMESPACE
-from untuned.collect.environments.checks import checked_action, checked_size, whole_number
-from untuned.collect.environments.environment import (
-    LONGEST,
-    Budget,
-    CompiledEnvironment,
-    ContinuousStates,
-    DiscreteStates,
-    Environment,
-)
+from untuned.adapters.gymnasium.making import Make, Range, probed
+from untuned.collect.environments.checks import checked_action, checked_range, checked_size, whole_number
+from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates, Environment
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
-from untuned.errors import InvalidInput, UnknownName
-
-Make = Callable[[], gymnasium.Env[Any, Any]]
-Range = tuple[float, float]
+from untuned.errors import InvalidInput
 
 # Many environments write the largest float32 where they mean "no bound".
 _UNBOUNDED = 1e30
@@ -134,139 +122,25 @@ def from_gymnasium(
     4
     """
     budget = Budget(episodes=episodes, steps=steps)
-    if step_limit is not None:
-        step_limit = checked_size("step_limit", step_limit, 1, LONGEST)
-    make = _maker(environment, options, step_limit)
-    instance = _made(make)
-    try:
-        called = name or _name(environment, instance)
-        ours = _ours(environment, instance)
-        actions, first_action = _actions(called, instance.action_space)
-        limits = (ours.step_limit if ours is not None else None, _time_limit(instance))
-        own_limit = min((each for each in limits if each is not None), default=None)
-        if step_limit is not None and own_limit is not None and own_limit < step_limit:
-            raise InvalidInput(
-                f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
-                "itself; take that limit out where it is made, or give a smaller one"
-            )
-        if ours is not None and ranges is None:
-            states, first_state = ours.states, 0
+    with probed(environment, step_limit=step_limit, name=name, options=options) as probe:
+        actions, first_action = _actions(probe.name, probe.instance.action_space)
+        if probe.ours is not None and ranges is None:
+            states, first_state = probe.ours.states, 0
         else:
-            states, first_state = _states(called, instance.observation_space, ranges)
-    finally:
-        instance.close()
-    limit = own_limit if step_limit is None else step_limit
-    if score_range is not None:
-        score_range = _checked_range("score_range", score_range)
-    elif ours is not None and limit == ours.step_limit:
-        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest way.
-        score_range = ours.score_range
+            states, first_state = _states(probe.name, probe.instance.observation_space, ranges)
     return GymnasiumEnvironment(
-        name=called,
-        title=called,
-        summary=ours.summary if ours is not None else f"Gymnasium's {called}",
+        name=probe.name,
+        title=probe.name,
+        summary=probe.summary,
         states=states,
-        actions=ours.actions if ours is not None else actions,
+        actions=probe.ours.actions if probe.ours is not None else actions,
         budget=budget,
-        step_limit=limit,
-        score_range=score_range,
-        make=make,
+        step_limit=probe.step_limit,
+        score_range=probe.score_range(score_range),
+        make=probe.make,
         first_action=first_action,
         first_state=first_state,
     )
-
-
-@dataclass(frozen=True)
-class _ById:
-    """Makes the environment of an id; a record and not a closure, so that descriptions go to workers and compare."""
-
-    identifier: str
-    options: tuple[tuple[str, Any], ...]
-    step_limit: int | None
-
-    def __call__(self) -> gymnasium.Env[Any, Any]:
-        options = dict(self.options)
-        if self.step_limit is not None:
-            options["max_episode_steps"] = self.step_limit
-        return gymnasium.make(self.identifier, **options)
-
-
-@dataclass(frozen=True)
-class _Limited:
-    """Makes what a function makes, with a limit on an episode's steps."""
-
-    make: Make
-    step_limit: int
-
-    def __call__(self) -> gymnasium.Env[Any, Any]:
-        return gymnasium.wrappers.TimeLimit(self.make(), self.step_limit)
-
-
-def _maker(environment: object, options: dict[str, Any], step_limit: int | None) -> Make:
-    if isinstance(environment, str):
-        # Gymnasium itself takes an id without its version for the newest one, and package:id for an import before.
-        known = {*gymnasium.registry, *(each.rpartition("-v")[0] for each in gymnasium.registry)}
-        if environment not in known and ":" not in environment:
-            raise UnknownName(
-                "Gymnasium environment",
-                environment,
-                gymnasium.registry,
-                "Import the package that registers it, or write package:id; gymnasium.pprint_registry() shows all",
-            )
-        return _ById(environment, tuple(options.items()), step_limit)
-    if isinstance(environment, gymnasium.Env) or not callable(environment):
-        raise InvalidInput(
-            f"{environment!r} is not allowed: give an id, or a function without arguments that makes a new environment "
-            "every time it is called; one environment alone cannot serve many trials"
-        )
-    if options:
-        raise InvalidInput(f"options {sorted(options)} go with an id; with a function, put them into the function")
-    return environment if step_limit is None else _Limited(environment, step_limit)
-
-
-def _made(make: Make) -> gymnasium.Env[Any, Any]:
-    if not isinstance(make, _ById):
-        instance: object = make()
-    else:
-        try:
-            instance = make()
-        except Exception as error:
-            # Gymnasium raises all kinds of errors for a wrong option, version or missing package: to the user of an id
-            # they are one, and the cause stays attached.
-            raise InvalidInput(f"{make.identifier} could not be made: {error}") from error
-    if not isinstance(instance, gymnasium.Env):
-        raise InvalidInput(f"the function made {instance!r}: it must return a gymnasium.Env")
-    return instance
-
-
-def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
-    if isinstance(environment, str):
-        # With the version, even if it was left out: next year's newest is another.
-        return instance.spec.id if instance.spec is not None else environment
-    name = getattr(environment, "__name__", "")
-    if not name or name == "<lambda>":
-        raise InvalidInput("the function that makes the environment has no name: say what to call it, name='...'")
-    return str(name)
-
-
-def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
-    """Return what we know about an environment of ours, if it was made by its id alone.
-
-    A function may have wrapped it, and a wrapper may change observations, actions and rewards.
-    """
-    inner = getattr(instance.unwrapped, "environment", None)
-    registered = instance.spec is not None and instance.spec.namespace == NAMESPACE
-    return inner if isinstance(environment, str) and registered and isinstance(inner, CompiledEnvironment) else None
-
-
-def _time_limit(instance: gymnasium.Env[Any, Any]) -> int | None:
-    """Return the smallest limit on an episode's steps among the wrappers, None if there is none."""
-    limits = []
-    while isinstance(instance, gymnasium.Wrapper):
-        if isinstance(instance, gymnasium.wrappers.TimeLimit):
-            limits.append(instance._max_episode_steps)
-        instance = instance.env
-    return min(limits, default=None)
 
 
 def _actions(name: str, space: object) -> tuple[tuple[str, ...], int]:
@@ -333,15 +207,5 @@ def _declared(name: str, ranges: object, dimensions: int) -> dict[int, Range]:
         index = whole_number(key)
         if index is None or not 0 <= index < dimensions:
             raise InvalidInput(f"ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")
-        declared[index] = _checked_range(f"ranges[{index}]", limits)
+        declared[index] = checked_range(f"ranges[{index}]", limits)
     return declared
-
-
-def _checked_range(what: str, limits: object) -> Range:
-    try:
-        low, high = (math.nan, math.nan) if isinstance(limits, str) else map(float, limits)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InvalidInput(f"{what}={limits!r} is not allowed: give two finite numbers, the lower one first")
-    return low, high

@@ -119,17 +119,25 @@ class Definition:
         Found out by building 256 agents, always from the same random numbers: one that is drawn more rarely than
         once in some fifty trials may be missing. In order of first appearance.
         """
-        uniform = random.Random(0).random
-        texts: dict[str, dict[str, None]] = {}
-        times: dict[str, int] = {}
-        for number in range(DRAWS_DESCRIBED):
-            draw = Draw(uniform, number=number)
-            self.agent(environment, draw)
-            for each in draw.everything:
-                text = each.distribution_text if isinstance(each, Drawn) else each.text
-                texts.setdefault(each.name, {})[text] = None
-                times[each.name] = times.get(each.name, 0) + 1
-        return tuple(Hyperparameter(name, tuple(texts[name]), times[name] < DRAWS_DESCRIBED) for name in texts)
+        return describe_draws(lambda draw: self.agent(environment, draw))
+
+
+def describe_draws(ask: Callable[[Draw], object]) -> tuple[Hyperparameter, ...]:
+    """Return what ``ask`` draws and where that comes from, found out by asking 256 times.
+
+    Always with the same random numbers; in order of first appearance.
+    """
+    uniform = random.Random(0).random
+    texts: dict[str, dict[str, None]] = {}
+    times: dict[str, int] = {}
+    for number in range(DRAWS_DESCRIBED):
+        draw = Draw(uniform, number=number)
+        ask(draw)
+        for each in draw.everything:
+            text = each.distribution_text if isinstance(each, Drawn) else each.text
+            texts.setdefault(each.name, {})[text] = None
+            times[each.name] = times.get(each.name, 0) + 1
+    return tuple(Hyperparameter(name, tuple(texts[name]), times[name] < DRAWS_DESCRIBED) for name in texts)
 
 
 def same_definitions(definitions: Iterable[Definition], environment: Environment) -> tuple[tuple[str, ...], ...]:

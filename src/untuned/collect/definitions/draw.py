@@ -69,8 +69,8 @@ class Draw:
     value is, is that of its ``RandomSampler``. In one respect this is stricter: a name that was asked for before may
     be asked for again, and has its value already, but only with the very same distribution.
 
-    Every new name takes exactly one number from ``uniform``, also where there is nothing to choose: to narrow one
-    hyperparameter to a point changes no other.
+    Every new name, and every `seed`, takes exactly one number from ``uniform``, also where there is nothing to choose:
+    to narrow one hyperparameter to a point changes no other.
 
     Parameters
     ----------
@@ -167,6 +167,14 @@ class Draw:
             raise InvalidInput(f"{noted.name!r} was drawn, so there is nothing to note: take another name")
         if known != noted:
             raise InvalidInput(f"{noted.name!r} was noted as {known.text!r} and now as {text!r}: say it once")
+
+    def seed(self) -> int:
+        """Return a seed for a generator of the algorithm's own, from 0 to 2**31 - 1.
+
+        Takes one random number. It is no hyperparameter, so it is no part of the record; every call gives another.
+        """
+        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and what is written in C.
+        return int(self._next_number() * 2**31)
 
     def within(self, prefix: str) -> "Draw":
         """Return a view that asks and shows under a prefix: what it calls ``step_size`` is ``1.step_size`` here.

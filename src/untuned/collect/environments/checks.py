@@ -1,5 +1,6 @@
 """The checks on environments' options: a good value comes back, a bad one is an error that says what is allowed."""
 
+import math
 import operator
 from collections.abc import Iterable
 
@@ -45,3 +46,14 @@ def checked_action(environment: str, action: object, number: int, listing: str) 
     if chosen is None or not 0 <= chosen < number:
         raise InvalidInput(f"action {action!r} is not allowed: {environment} takes {listing}")
     return chosen
+
+
+def checked_range(what: str, limits: object) -> tuple[float, float]:
+    """Return two finite numbers, the lower one first; raises InvalidInput for anything else."""
+    try:
+        low, high = (math.nan, math.nan) if isinstance(limits, str) else map(float, limits)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InvalidInput(f"{what}={limits!r} is not allowed: give two finite numbers, the lower one first")
+    return low, high

@@ -61,7 +61,7 @@ if INTERPRETED:
     next_word = np.errstate(over="ignore")(next_word)
 
 
-@kernel
+@kernel(brief=True)
 def uniform(random: RandomState) -> float:
     """Return a number uniform on [0, 1), a multiple of 2**-53, and advance the state."""
     # Through int64: converting a signed word to a double is one instruction, an unsigned one several.

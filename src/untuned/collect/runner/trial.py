@@ -27,6 +27,9 @@ from untuned.errors import InvalidInput, Stopped
 #: Seeds and trial numbers go up to here; plenty, and every database can hold it.
 LARGEST = 2**63 - 1
 
+#: The description of a failure is no longer than this.
+LONGEST_FAILURE = 2000
+
 #: The types that weights may have, by name.
 PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.float64, "float32": np.float32}
 
@@ -94,6 +97,9 @@ class TrialResult:
         The version of the algorithm's definition.
     fingerprint
         That of the code that made these numbers.
+    failure
+        Why the trial has no score, if it failed: an algorithm written in Python raised an error, or gave up. The
+        score is NaN then, and the other numbers are those up to there.
     """
 
     key: TrialKey
@@ -109,6 +115,7 @@ class TrialResult:
     adapted: dict[str, float]
     definition_version: str
     fingerprint: str
+    failure: str | None = None
 
     @property
     def log_density(self) -> float:
@@ -116,11 +123,14 @@ class TrialResult:
         return math.fsum(each.log_density for each in self.draws)
 
     def facts(self) -> dict[str, Any]:
-        """Return all of the above as plain JSON types, but for ``seconds``: the same trial gives the same text."""
+        """Return all of the above as plain JSON types, but for ``seconds``: the same trial gives the same text.
+
+        A score or final return that there is not, NaN above, is None here: JSON has no NaN.
+        """
         return {
             **dataclasses.asdict(self.key),
-            "score": self.score,
-            "final_return": self.final_return,
+            "score": _if_any(self.score),
+            "final_return": _if_any(self.final_return),
             "diverged": self.diverged,
             "steps": self.steps,
             "draws": {each.name: each.value for each in self.draws},
@@ -131,7 +141,12 @@ class TrialResult:
             "adapted": self.adapted,
             "definition_version": self.definition_version,
             "fingerprint": self.fingerprint,
+            "failure": self.failure,
         }
+
+
+def _if_any(number: float) -> float | None:
+    return None if math.isnan(number) else number
 
 
 def run_trial(

@@ -1,0 +1,173 @@
+"""Making Gymnasium environments from an id or a function, and what is known about them before any step is taken."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+
+from untuned.adapters.gymnasium.registration import NAMESPACE
+from untuned.collect.environments.checks import checked_range, checked_size
+from untuned.collect.environments.environment import LONGEST, CompiledEnvironment
+from untuned.errors import InvalidInput, UnknownName
+
+Make = Callable[[], gymnasium.Env[Any, Any]]
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One instance, made to look at, and what can be said of all that are made alike.
+
+    Parameters
+    ----------
+    make
+        Makes another.
+    instance
+        The one to look at; closed when the look is over.
+    name
+        What to call the environment.
+    ours
+        What we know about it, if it is one of ours.
+    step_limit
+        The limit on an episode's steps that is in force; None if there is none that can be seen.
+    """
+
+    make: Make
+    instance: gymnasium.Env[Any, Any]
+    name: str
+    ours: CompiledEnvironment | None
+    step_limit: int | None
+
+    @property
+    def summary(self) -> str:
+        """One line about it."""
+        return self.ours.summary if self.ours is not None else f"Gymnasium's {self.name}"
+
+    def score_range(self, declared: object) -> Range | None:
+        """Return the (worst, best) return of an episode: the declared one, else ours where it holds."""
+        if declared is not None:
+            return checked_range("score_range", declared)
+        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest way.
+        if self.ours is not None and self.step_limit == self.ours.step_limit:
+            return self.ours.score_range
+        return None
+
+
+@contextlib.contextmanager
+def probed(
+    environment: str | Make, *, step_limit: int | None, name: str | None, options: dict[str, Any]
+) -> Iterator[Probe]:
+    """Return one instance to look at, within a ``with``: all that is said of an environment is found there."""
+    if step_limit is not None:
+        step_limit = checked_size("step_limit", step_limit, 1, LONGEST)
+    called_so: object = name
+    if called_so is not None and (not isinstance(called_so, str) or not called_so.strip()):
+        raise InvalidInput(f"name={name!r} is not allowed: give a text that is not empty")
+    make = _maker(environment, options, step_limit)
+    instance = _made(make)
+    try:
+        called = name or _name(environment, instance)
+        ours = _ours(environment, instance)
+        limits = (ours.step_limit if ours is not None else None, _time_limit(instance))
+        own_limit = min((each for each in limits if each is not None), default=None)
+        if step_limit is not None and own_limit is not None and own_limit < step_limit:
+            raise InvalidInput(
+                f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
+                "itself; take that limit out where it is made, or give a smaller one"
+            )
+        yield Probe(make, instance, called, ours, own_limit if step_limit is None else step_limit)
+    finally:
+        instance.close()
+
+
+@dataclass(frozen=True)
+class _ById:
+    """Makes the environment of an id; a record and not a closure, so that descriptions go to workers and compare."""
+
+    identifier: str
+    options: tuple[tuple[str, Any], ...]
+    step_limit: int | None
+
+    def __call__(self) -> gymnasium.Env[Any, Any]:
+        options = dict(self.options)
+        if self.step_limit is not None:
+            options["max_episode_steps"] = self.step_limit
+        return gymnasium.make(self.identifier, **options)
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """Makes what a function makes, with a limit on an episode's steps."""
+
+    make: Make
+    step_limit: int
+
+    def __call__(self) -> gymnasium.Env[Any, Any]:
+        return gymnasium.wrappers.TimeLimit(self.make(), self.step_limit)
+
+
+def _maker(environment: object, options: dict[str, Any], step_limit: int | None) -> Make:
+    if isinstance(environment, str):
+        # Gymnasium itself takes an id without its version for the newest one, and package:id for an import before.
+        known = {*gymnasium.registry, *(each.rpartition("-v")[0] for each in gymnasium.registry)}
+        if environment not in known and ":" not in environment:
+            raise UnknownName(
+                "Gymnasium environment",
+                environment,
+                gymnasium.registry,
+                "Import the package that registers it, or write package:id; gymnasium.pprint_registry() shows all",
+            )
+        return _ById(environment, tuple(options.items()), step_limit)
+    if isinstance(environment, gymnasium.Env) or not callable(environment):
+        raise InvalidInput(
+            f"{environment!r} is not allowed: give an id, or a function without arguments that makes a new environment "
+            "every time it is called; one environment alone cannot serve many trials"
+        )
+    if options:
+        raise InvalidInput(f"options {sorted(options)} go with an id; with a function, put them into the function")
+    return environment if step_limit is None else _Limited(environment, step_limit)
+
+
+def _made(make: Make) -> gymnasium.Env[Any, Any]:
+    try:
+        instance: object = make()
+    except Exception as error:
+        # Gymnasium raises all kinds of errors for a wrong option, version or missing package, and so do functions: to
+        # their user they are one, and the cause stays attached.
+        made = make.identifier if isinstance(make, _ById) else getattr(make, "__name__", "the environment")
+        raise InvalidInput(f"{made} could not be made: {type(error).__name__}: {error}") from error
+    if not isinstance(instance, gymnasium.Env):
+        raise InvalidInput(f"the function made {instance!r}: it must return a gymnasium.Env")
+    return instance
+
+
+def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
+    if isinstance(environment, str):
+        # With the version, even if it was left out: next year's newest is another.
+        return instance.spec.id if instance.spec is not None else environment
+    name = getattr(environment, "__name__", "")
+    if not name or name == "<lambda>":
+        raise InvalidInput("the function that makes the environment has no name: say what to call it, name='...'")
+    return str(name)
+
+
+def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
+    """Return what we know about an environment of ours, if it was made by its id alone.
+
+    A function may have wrapped it, and a wrapper may change observations, actions and rewards.
+    """
+    inner = getattr(instance.unwrapped, "environment", None)
+    registered = instance.spec is not None and instance.spec.namespace == NAMESPACE
+    return inner if isinstance(environment, str) and registered and isinstance(inner, CompiledEnvironment) else None
+
+
+def _time_limit(instance: gymnasium.Env[Any, Any]) -> int | None:
+    """Return the smallest limit on an episode's steps among the wrappers, None if there is none."""
+    limits = []
+    while isinstance(instance, gymnasium.Wrapper):
+        if isinstance(instance, gymnasium.wrappers.TimeLimit):
+            limits.append(instance._max_episode_steps)
+        instance = instance.env
+    return min(limits, default=None)

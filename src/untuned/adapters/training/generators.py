@@ -1,0 +1,37 @@
+"""The generators that code uses which never heard of seeds: Python's, NumPy's and PyTorch's global ones."""
+
+import contextlib
+import random
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def torch_is_loaded() -> bool:
+    """Return whether PyTorch is there, whose generator then matters."""
+    return "torch" in sys.modules
+
+
+@contextlib.contextmanager
+def generators_seeded(seed: int) -> Iterator[None]:
+    """Seed the global generators for what is done within, and put them back as they were.
+
+    PyTorch's only where it is loaded already; to load it takes seconds, and most never use it. `torch_is_loaded` tells
+    whether it came in the meantime.
+    """
+    torch = sys.modules.get("torch")
+    former_python = random.getstate()
+    former_numpy = np.random.get_state()  # noqa: NPY002 (the old generator is what naive code draws from)
+    former_torch = torch.get_rng_state() if torch is not None else None
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    if torch is not None:
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(former_python)
+        np.random.set_state(former_numpy)  # noqa: NPY002
+        if torch is not None:
+            torch.set_rng_state(former_torch)

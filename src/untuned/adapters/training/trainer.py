@@ -1,0 +1,117 @@
+"""An algorithm that somebody wrote in Python: a function that gets an environment and a draw, and trains."""
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+
+from untuned.collect.definitions.draw import Draw
+from untuned.collect.fingerprints import source_digest
+from untuned.errors import InvalidInput
+
+#: Takes an observation, returns an action.
+Policy = Callable[[Any], Any]
+
+#: Learns in the environment until that raises BudgetSpent; may return what it learned.
+Train = Callable[[gymnasium.Env[Any, Any], Draw], Policy | None]
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A complete definition of an algorithm that is written in Python.
+
+    Parameters
+    ----------
+    name
+        Its id, which scores are kept under.
+    title
+        A name for readers.
+    version
+        Must change whenever results would: scores of different versions are never mixed. None takes a digest of the
+        source instead, which changes with every change of the file.
+    summary
+        One line.
+    train
+        ``train(environment, draw)`` asks ``draw`` for every hyperparameter, learns in the environment until that
+        raises `BudgetSpent`, and may return a policy. To run in several processes it must be a function of a module,
+        or made of one with `functools.partial`.
+    modules
+        What it imports while it trains, to be loaded before: PyTorch must be there to be seeded, so a trial in the
+        middle of which it appears is run again.
+
+    Examples
+    --------
+    >>> def always_left(environment, draw):
+    ...     return lambda observation: 0
+    >>> Trainer.of(always_left).name
+    'always_left'
+    """
+
+    name: str
+    title: str
+    version: str | int | None
+    summary: str
+    train: Train
+    modules: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # What users write is checked here once, whatever their editor thinks of types.
+        facts: dict[str, object] = vars(self)
+        for field in ("name", "title"):
+            text = facts[field]
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidInput(f"{field}={text!r} is not allowed for a trainer: give a text that is not empty")
+        version = facts["version"]
+        if version is not None and (not isinstance(version, str | int) or isinstance(version, bool) or version == ""):
+            raise InvalidInput(
+                f"version={version!r} of {self.name} is not allowed: give a text or a whole number, or None for a "
+                "digest of the source"
+            )
+        if not callable(facts["train"]):
+            raise InvalidInput(f"train={facts['train']!r} of {self.name} is not allowed: give a function")
+        _check_signature(self.name, self.train)
+
+    @classmethod
+    def of(cls, train: "Trainer | Train", name: str | None = None) -> "Trainer":
+        """Return a trainer made of a bare function, called by the function's name; one that is a trainer stays."""
+        if isinstance(train, Trainer):
+            return train if name is None else dataclasses.replace(train, name=name, title=name)
+        given: object = train
+        if not callable(given):
+            raise InvalidInput(f"{train!r} is no algorithm: give a function train(environment, draw)")
+        called = name or getattr(train, "__name__", "")
+        if not called or called == "<lambda>":
+            raise InvalidInput(f"{train!r} has no name that scores could be kept under: say what to call it, name=...")
+        summary = (inspect.getdoc(train) or "") if isinstance(train, types.FunctionType) else ""
+        return cls(called, called, None, summary.partition("\n")[0], train)
+
+    @property
+    def fingerprint(self) -> str:
+        """The version if one is declared, else 16 hexadecimal digits that change with the source.
+
+        The source is that of the whole module which the function is in, since functions call each other, but not of
+        what that imports; `untuned.collect.fingerprints.source_digest` has the details.
+        """
+        return str(self.version) if self.version is not None else source_digest(self.train)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the description as plain JSON types."""
+        return {"name": self.name, "title": self.title, "version": self.fingerprint, "summary": self.summary}
+
+
+def _check_signature(name: str, train: Train) -> None:
+    try:
+        signature = inspect.signature(train)
+    except (TypeError, ValueError):
+        # Some functions written in C have no signature to look at.
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        raise InvalidInput(
+            f"train of {name} takes {signature}: it is called as train(environment, draw), with nothing else"
+        ) from None

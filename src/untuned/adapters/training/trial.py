@@ -1,0 +1,275 @@
+"""One trial of an algorithm that somebody wrote in Python.
+
+What it scores is what the environment saw (`Metered`), whatever the algorithm says or does. An algorithm that breaks
+makes a failed trial, and a failed trial is a result: to leave it out would favour algorithms that break where they are
+bad.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import math
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from untuned.adapters.gymnasium.described import GymnasiumEnvironment
+from untuned.adapters.gymnasium.environment import UntunedEnvironment
+from untuned.adapters.gymnasium.open import OpenEnvironment, check_that_it_ends
+from untuned.adapters.training.generators import generators_seeded, torch_is_loaded
+from untuned.adapters.training.metered import Metered, Unheard
+from untuned.adapters.training.trainer import Policy, Train, Trainer
+from untuned.collect.definitions.draw import Draw
+from untuned.collect.environments.environment import FINAL_EPISODES, Budget, CompiledEnvironment
+from untuned.collect.environments.registry import environment as environment_named
+from untuned.collect.fingerprints import code_of
+from untuned.collect.kernels.jit import fingerprint
+from untuned.collect.kernels.rng import random_state, uniform
+from untuned.collect.runner.trial import LONGEST_FAILURE, TrialKey, TrialResult
+from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped
+
+#: Where an algorithm in Python can learn.
+Place = CompiledEnvironment | GymnasiumEnvironment | OpenEnvironment
+
+_PACKAGES = (str(Path(__file__).parents[2]), str(Path(gymnasium.__file__).parent))
+
+# What is known about our environments' dynamics is drawn for the trial, and not for its algorithm to see.
+_HIDDEN = frozenset({"dynamics"})
+
+
+def train_trial(
+    trainer: Trainer | Train,
+    place: Place | str,
+    *,
+    seed: int = 0,
+    trial: int = 0,
+    stop: Callable[[], bool] | None = None,
+) -> TrialResult:
+    """Return the result of one trial of an algorithm written in Python.
+
+    Parameters
+    ----------
+    trainer
+        A trainer, or a bare function ``train(environment, draw)``.
+    place
+        One of our environments or its name, or what `from_gymnasium` or `open_gymnasium` returns.
+    seed, trial
+        The study's seed and the trial's number; together with the two names they decide all that is random.
+    stop
+        Asked a few times a second, while there are steps; when it says True, `Stopped` is raised.
+
+    Returns
+    -------
+    result
+        With a ``failure`` and without a score when the algorithm raised an error, or gave up before its budget was
+        spent; without a final return when it gave no policy.
+
+    Raises
+    ------
+    InvalidInput
+        For something that is no trainer or no place, for episodes that might never end; and what the
+        trainer itself says in this way, or as MissingExtra, before it starts: that it cannot learn in such a place.
+    Stopped
+        When ``stop`` said so; the trial then has no result.
+    """
+    chosen = Trainer.of(trainer)
+    there = environment_named(place) if isinstance(place, str) else place
+    if not isinstance(there, Place):
+        raise InvalidInput(
+            f"{there!r} is no environment for a trial: give a name (untuned list environments), or what "
+            "untuned.environment, untuned.from_gymnasium or untuned.open_gymnasium returns"
+        )
+    check_that_it_ends(there.name, there.budget, there.step_limit)
+    key = TrialKey(seed, chosen.name, there.name, trial)
+    for module in chosen.modules:
+        # What is missing is the algorithm's to complain of.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    begin = time.perf_counter()
+    with_torch = torch_is_loaded()
+    ran = _run(chosen, there, key, stop)
+    if torch_is_loaded() and not with_torch:
+        # It came unseeded. In the next trial of this process it is there from the start, and so it is in this one's
+        # repetition: what came first must not show.
+        ran = _run(chosen, there, key, stop)
+    outcome, metered, draw, dynamics = ran
+    failed = outcome.failure is not None
+    return TrialResult(
+        key=key,
+        score=math.nan if failed else float(np.mean(metered.returns)),
+        final_return=math.nan if failed or not outcome.final_returns else float(np.mean(outcome.final_returns)),
+        returns=np.array(metered.returns, dtype=np.float64),
+        final_returns=np.array(outcome.final_returns, dtype=np.float64),
+        draws=draw.record,
+        dynamics=dynamics,
+        steps=metered.steps,
+        diverged=False,
+        seconds=time.perf_counter() - begin,
+        adapted={},
+        definition_version=chosen.fingerprint,
+        fingerprint=_fingerprint(chosen),
+        failure=outcome.failure,
+    )
+
+
+def _run(
+    trainer: Trainer, there: Place, key: TrialKey, stop: Callable[[], bool] | None
+) -> tuple["_Outcome", Metered, Draw, dict[str, float]]:
+    """Return how a trial went, what its environment saw, what was drawn for the algorithm and for the environment."""
+    random = random_state(key.seed, key.algorithm, key.environment, key.trial)
+    draw = Draw(lambda: uniform(random), number=key.trial)
+    # Always in this order, and before anything the algorithm draws.
+    environment_seed, generators_seed, spaces_seed = draw.seed(), draw.seed(), draw.seed()
+    inner: gymnasium.Env[Any, Any] = (
+        UntunedEnvironment(there) if isinstance(there, CompiledEnvironment) else there.make()
+    )
+    ours = inner.unwrapped if isinstance(inner.unwrapped, UntunedEnvironment) else None
+    metered = Metered(
+        inner,
+        there.budget,
+        seed=environment_seed,
+        own_seed=spaces_seed,
+        step_limit=there.step_limit,
+        hidden=_HIDDEN if ours is not None else frozenset(),
+        stop=stop,
+    )
+    with contextlib.closing(inner), generators_seeded(generators_seed):
+        outcome = _Outcome(trainer)
+        outcome.learn(metered, draw)
+        if outcome.failure is None and outcome.policy is not None:
+            final = Metered(inner, Budget(episodes=FINAL_EPISODES), seed=None, own_seed=spaces_seed, stop=stop)
+            outcome.play(final)
+            outcome.final_returns = final.returns
+    return outcome, metered, draw, dict(ours.dynamics.values) if ours is not None and metered.begun else {}
+
+
+def _fingerprint(trainer: Trainer) -> str:
+    """Return 16 hexadecimal digits that change with the algorithm's code, ours or Gymnasium's."""
+    parts = (trainer.fingerprint, fingerprint(), gymnasium.__version__)
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+
+
+@dataclass
+class _Outcome:
+    """How it went so far: what was learned, or what went wrong."""
+
+    trainer: Trainer
+    policy: Policy | None = None
+    failure: str | None = None
+    final_returns: Sequence[float] = field(default_factory=tuple)
+
+    def learn(self, metered: Metered, draw: Draw) -> None:
+        """Let the trainer train, and its policy play what it left of the budget."""
+        returned: object = None
+
+        def train() -> None:
+            nonlocal returned
+            returned = self.trainer.train(metered, draw)
+
+        self._guarded(train, metered)
+        if self.failure is not None:
+            return
+        if callable(returned):
+            self.policy = returned
+        elif returned is not None:
+            self.failure = (
+                f"train returned {_shortened(returned)}, which is neither None nor a policy: return a function that "
+                "takes an observation and returns an action"
+            )
+        elif not metered.over:
+            done = len(metered.returns) if metered.budget.episodes is not None else metered.steps
+            self.failure = (
+                f"train returned after {done} of {metered.budget}, and returned no policy to play the rest with: learn "
+                "until the environment raises BudgetSpent, or return a function from observations to actions"
+            )
+        if self.failure is None and not metered.over:
+            self.play(metered)
+
+    def play(self, metered: Metered) -> None:
+        """Play with the policy until the budget is spent."""
+        policy = self.policy
+        assert policy is not None
+
+        def episodes_of_it() -> None:
+            # The trainer may have left in the middle of an episode.
+            observation = metered.observation
+            while not metered.over:
+                if observation is None:
+                    observation, _ = metered.reset()
+                observation, _, terminated, truncated, _ = metered.step(policy(observation))
+                if terminated or truncated:
+                    observation = None
+
+        self._guarded(episodes_of_it, metered)
+
+    def _guarded(self, work: Callable[[], None], metered: Metered) -> None:
+        """Do what runs the algorithm's code, and note how that failed."""
+        try:
+            work()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            # SystemExit, too: algorithms do not end the program that evaluates them.
+            if isinstance(error, InvalidInput | MissingExtra) and not metered.begun:
+                raise
+            if not _is_the_end(error, metered):
+                self.failure = self._described(error)
+        if metered.stopped:
+            raise Stopped
+        if metered.failure is not None:
+            # Whatever the algorithm made of it.
+            self.failure = metered.failure
+
+    def _described(self, error: BaseException) -> str:
+        """Return the error's kind, its message and where in the algorithm's own code it happened."""
+        text = f"{type(error).__name__}: {_written(error, str)}"
+        where = _where(error, self.trainer)
+        room = LONGEST_FAILURE - len(where)
+        return (text if len(text) <= room else f"{text[: room - 3]}...") + where
+
+
+def _is_the_end(error: BaseException, metered: Metered) -> bool:
+    """Return whether an error is only how word of the end of learning came back.
+
+    Some libraries raise an error of their own `from` whatever they caught; an error in somebody's clearing up after
+    the end is an error.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, BudgetSpent | Stopped | Unheard):
+            return metered.over or metered.stopped or metered.failure is not None
+        cause = cause.__cause__
+    return False
+
+
+def _where(error: BaseException, trainer: Trainer) -> str:
+    """Return the innermost line of the algorithm's own code, else the innermost that is neither ours nor Gymnasium's.
+
+    Files by their names alone: the same failure reads the same on every machine.
+    """
+    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    code = code_of(trainer.train)
+    own = [each for each in lines if code is not None and each[0] == code.co_filename]
+    others = [each for each in lines if not each[0].startswith(_PACKAGES)]
+    for file, line in (own or others)[-1:]:
+        return f" ({Path(file).name}:{line})"
+    return ""
+
+
+def _shortened(value: object) -> str:
+    text = _written(value, repr)
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _written(value: object, write: Callable[[object], str]) -> str:
+    """Return a value's text, or that it has none: what others wrote may break here, too."""
+    try:
+        return write(value)
+    except Exception as error:
+        return f"(its text could not be made: {type(error).__name__})"
