@@ -6,9 +6,13 @@ Everything public is here, and is loaded when it is first used:
 - `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
 - `Definition`, `Draw`: to write one's own;
 - `run_trial`: one trial, from its key to its result;
+- `Study`: which algorithms, on which environments, how many trials; `run` collects and evaluates it, `collect_scores`
+  collects only;
 - `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
 - `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
+- `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
+  `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
 Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and the others work.
@@ -17,23 +21,28 @@ Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and 
 from typing import TYPE_CHECKING
 
 from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
-from untuned.errors import InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
+from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
 
 if TYPE_CHECKING:
     from untuned.adapters.gymnasium.described import from_gymnasium
+    from untuned.adapters.gymnasium.open import open_gymnasium
     from untuned.adapters.sources import read_scores
-    from untuned.api import evaluate
+    from untuned.adapters.training.trainer import Trainer
+    from untuned.adapters.training.trial import train_trial
+    from untuned.api import collect_scores, evaluate, run
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
     from untuned.collect.environments.registry import environment, environments
     from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
+    from untuned.collect.study import Study
     from untuned.evaluation import Evaluation
     from untuned.scores import ScoreTable
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetSpent",
     "Definition",
     "Draw",
     "Evaluation",
@@ -42,6 +51,8 @@ __all__ = [
     "ScoreTable",
     "Stopped",
     "StoreError",
+    "Study",
+    "Trainer",
     "TrialKey",
     "TrialResult",
     "UnknownName",
@@ -49,12 +60,16 @@ __all__ = [
     "__version__",
     "algorithm",
     "algorithms",
+    "collect_scores",
     "environment",
     "environments",
     "evaluate",
     "from_gymnasium",
+    "open_gymnasium",
     "read_scores",
+    "run",
     "run_trial",
+    "train_trial",
 ]
 
 _HOMES = {
@@ -62,16 +77,22 @@ _HOMES = {
     "Draw": "untuned.collect.definitions.draw",
     "Evaluation": "untuned.evaluation",
     "ScoreTable": "untuned.scores",
+    "Trainer": "untuned.adapters.training.trainer",
     "TrialKey": "untuned.collect.runner.trial",
     "TrialResult": "untuned.collect.runner.trial",
     "algorithm": "untuned.collect.definitions.registry",
     "algorithms": "untuned.collect.definitions.registry",
     "environment": "untuned.collect.environments.registry",
     "environments": "untuned.collect.environments.registry",
+    "collect_scores": "untuned.api",
     "evaluate": "untuned.api",
+    "run": "untuned.api",
+    "Study": "untuned.collect.study",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
+    "open_gymnasium": "untuned.adapters.gymnasium.open",
     "read_scores": "untuned.adapters.sources",
     "run_trial": "untuned.collect.runner.trial",
+    "train_trial": "untuned.adapters.training.trial",
 }
 
 

@@ -1,17 +1,34 @@
 """The functions behind the flat names: they take whatever is handed over, and call the rooms."""
 
+import dataclasses
+import itertools
+import math
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from untuned.adapters.sources import read_scores
+from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import RESAMPLES, Progress
+from untuned.judge.evaluate import RESAMPLES, check_options
+from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.evaluate import evaluate as evaluate_table
 from untuned.judge.methods import Conventions
 from untuned.judge.weights import GAME, Weights
+
+if TYPE_CHECKING:
+    from untuned.collect.engines.cells import Cell
+    from untuned.collect.engines.local import News
+    from untuned.collect.engines.schedule import Numbers, Shard
+    from untuned.collect.store.store import Store
+    from untuned.collect.store.trial import StoredTrial
+    from untuned.collect.study import Study
 
 
 def evaluate(
@@ -24,7 +41,7 @@ def evaluate(
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
     **options: Any,
 ) -> Evaluation:
     """Return which algorithms perform well across all environments, with intervals that account for all uncertainty.
@@ -85,11 +102,287 @@ def evaluate(
     return replace(found, provenance=_with_versions(found.provenance))
 
 
+@dataclasses.dataclass(frozen=True)
+class Collected:
+    """What a study has after collecting.
+
+    Parameters
+    ----------
+    folder
+        Where its results are.
+    complete
+        Whether everything that was asked for is there; False when it was stopped.
+    stored, wanted
+        Trials that are there, and that there should be; of the shard, if it was one.
+    failed
+        Trials of this run that failed.
+    """
+
+    folder: Path
+    complete: bool
+    stored: int
+    wanted: int
+    failed: int
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {**dataclasses.asdict(self), "folder": str(self.folder)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far collecting is.
+
+    Parameters
+    ----------
+    stored, wanted
+        Trials that are safe on the disk, and that there should be.
+    cells, cells_done
+        How many there are, and how many of them have all their trials.
+    rate
+        Trials a second, of late; 0 when it is not known yet.
+    failed
+        Trials of this run that failed.
+    scores
+        By (algorithm, environment), no more than two hundred of each; minus infinity for a trial that failed.
+    """
+
+    stored: int
+    wanted: int
+    cells: int
+    cells_done: int
+    rate: float
+    failed: int
+    scores: Mapping[tuple[str, str], Sequence[float]]
+
+    @property
+    def left(self) -> int:
+        """Trials still to do."""
+        return self.wanted - self.stored
+
+
+def collect_scores(
+    study: "Study | str | Path",
+    folder: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    engine: str = "local",
+    ray_address: str | None = None,
+    shard: "Shard | str | None" = None,
+    keep_both: bool = False,
+    stop: Callable[[], bool] | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Collected:
+    """Run the trials of a study that its folder does not have yet, and return what is there then.
+
+    Parameters
+    ----------
+    study
+        A `Study`, or the path of its TOML file.
+    folder
+        Where results go: by default beside the file, without its ``.toml``; for a `Study`, its name. That of a shard
+        has the part in its name, too.
+    workers
+        Trials at the same time, by default one per processor. No number depends on it.
+    engine
+        ``"local"``, or ``"ray"`` for a cluster.
+    ray_address
+        Of a cluster that runs; None makes a local one.
+    shard
+        ``"3/16"``: only this part of the trials; `untuned merge` puts parts together.
+    keep_both
+        When a definition or an environment has changed since: keep both, the new one under a name of its own.
+    stop
+        Asked a few times a second; when it says True, what is finished is stored and the rest left.
+    watch
+        Told how far it is.
+    """
+    from untuned.adapters.studies import plan
+    from untuned.collect.engines.going_on import opened
+    from untuned.collect.engines.schedule import Shard, waiting
+
+    if engine not in ("local", "ray"):
+        raise InvalidInput(f"engine={engine!r}: choose 'local' or 'ray'")
+    if ray_address is not None and engine != "ray":
+        raise InvalidInput(f"ray_address={ray_address!r} goes with engine='ray' (--engine ray): {engine!r} was chosen")
+    if workers is not None and workers < 1:
+        raise InvalidInput(f"workers={workers}: pass a positive number")
+    part = Shard.parse(shard) if isinstance(shard, str) else shard
+    study, place = _read(study, folder, part)
+    planned = plan(study)
+    # The cluster first: where none answers, no study begins.
+    with _crew(engine, workers, ray_address) as work:
+        store, cells = opened(place, planned.cells, _with_version(planned.facts), keep_both=keep_both)
+        with store:
+            wanted = [(part or Shard()).of(cell.trials) for cell in cells]
+            todo = waiting(cells, wanted, store)
+            tally = _Tally(cells, sum(each.size for each in wanted), todo, store, watch)
+            tally.tell()
+            work(cells, todo, store, planned.recipe, stop=stop, watch=tally)
+    return Collected(place, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
+
+
+def run(
+    study: "Study | str | Path",
+    folder: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    intervals: str = "pbp",
+    delta: float = 0.05,
+    weights: Weights = GAME,
+    **options: Any,
+) -> Evaluation:
+    """Run the trials of a study that its folder does not have yet, and return the evaluation of all of them.
+
+    Parameters
+    ----------
+    study, folder, workers
+        As for `collect_scores`.
+    intervals, delta, weights
+        As for `evaluate`.
+    **options
+        For `collect_scores`: ``engine``, ``ray_address``, ``keep_both``, ``stop``, ``watch``.
+
+    Raises
+    ------
+    Stopped
+        When ``stop`` said so before everything was done; what is finished is stored.
+    """
+    from untuned.errors import Stopped
+
+    study, folder = _read(study, folder, None)
+    check_evaluation(study, intervals, delta, weights)
+    collected = collect_scores(study, folder, workers=workers, **options)
+    if not collected.complete:
+        raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
+    return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
+
+
+def check_evaluation(study: "Study", intervals: str, delta: float, weights: Weights) -> None:
+    """Refuse before the trials of a study what `evaluate` would refuse after them."""
+    from untuned.adapters.studies import plan
+
+    cells = plan(study).cells
+    check_options(
+        intervals,
+        delta,
+        weights,
+        tuple(dict.fromkeys(cell.algorithm for cell in cells)),
+        tuple(dict.fromkeys(cell.environment for cell in cells)),
+    )
+
+
+def _read(study: "Study | str | Path", folder: str | Path | None, shard: "Shard | None") -> "tuple[Study, Path]":
+    """Return a study, from its file if need be, and where its results go."""
+    from untuned.collect.study import Study
+
+    place = default_folder(study, shard) if folder is None else Path(folder)
+    return study if isinstance(study, Study) else Study.read(study), place
+
+
+def default_folder(study: "Study | str | Path", shard: "Shard | None" = None) -> Path:
+    """Return where a study's results go, or those of a part of it, if nothing else is said."""
+    if isinstance(study, str | Path):
+        path = Path(study)
+        place = path.with_suffix("") if path.suffix == ".toml" else path.with_name(f"{path.name}.results")
+    else:
+        place = Path(study.name)
+    return place if shard is None else place.with_name(f"{place.name}.shard-{shard.part}-of-{shard.parts}")
+
+
+@contextmanager
+def _crew(engine: str, workers: int | None, ray_address: str | None) -> Iterator[Callable[..., None]]:
+    """Yield what collects: on this machine, or on a cluster that is there as long as it is needed."""
+    if engine == "ray":
+        from untuned.collect.engines import ray as cluster
+
+        with cluster.connected(ray_address, workers) as ray:
+            yield partial(cluster.collect, ray=ray)
+    else:
+        from untuned.collect.engines import local
+
+        yield partial(local.collect, workers=_processors() if workers is None else workers)
+
+
+class _Tally:
+    """Counts what was stored, and tells whoever watches."""
+
+    def __init__(
+        self,
+        cells: "Sequence[Cell]",
+        wanted: int,
+        todo: "Sequence[Numbers]",
+        store: "Store",
+        watch: Callable[[Progress], None] | None,
+    ) -> None:
+        self._watch = watch
+        self._left = {
+            (cell.algorithm, cell.environment): numbers.size for cell, numbers in zip(cells, todo, strict=True)
+        }
+        self.wanted = wanted
+        self.stored = self.wanted - sum(self._left.values())
+        self.failed = 0
+        # Who is ahead is seen from all that is there, not from what came since.
+        self._scores: dict[tuple[str, str], list[float]] = {
+            (algorithm, environment): [
+                _counted(trial)
+                for trial in itertools.islice(store.trials([algorithm], [environment], returns=False), _KEPT)
+            ]
+            if watch is not None
+            else []
+            for algorithm, environment in self._left
+        }
+        self._marks = [(time.monotonic(), self.stored)]
+
+    def __call__(self, news: "News") -> None:
+        for trial in news.stored:
+            cell = (trial.algorithm, trial.environment)
+            self._left[cell] -= 1
+            self.stored += 1
+            self.failed += trial.failure is not None
+            if len(self._scores[cell]) < _KEPT:
+                self._scores[cell].append(_counted(trial))
+        # The rate over the last half minute or so: cells differ, and so does the machine.
+        self._marks = [*self._marks[-_MARKS:], (time.monotonic(), self.stored)]
+        self.tell()
+
+    def tell(self) -> None:
+        if self._watch is None:
+            return
+        (begin, before), (now, stored) = self._marks[0], self._marks[-1]
+        self._watch(
+            Progress(
+                self.stored,
+                self.wanted,
+                len(self._left),
+                sum(not left for left in self._left.values()),
+                (stored - before) / (now - begin) if now > begin else 0.0,
+                self.failed,
+                self._scores,
+            )
+        )
+
+
+def _counted(trial: "StoredTrial") -> float:
+    return trial.score if trial.failure is None else -math.inf
+
+
+#: Scores per cell that are kept to see who is ahead, and moments that the rate is taken over.
+_KEPT = 200
+_MARKS = 60
+
+
 def _processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _with_version(facts: Mapping[str, Any]) -> dict[str, Any]:
+    import untuned
+
+    return {**facts, "untuned": untuned.__version__}
 
 
 def _with_versions(provenance: Mapping[str, str]) -> Mapping[str, str]:

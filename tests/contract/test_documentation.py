@@ -10,6 +10,7 @@ import pytest
 
 import needs
 import untuned
+from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
 
 ROOT = Path(__file__).parents[2]
@@ -61,6 +62,33 @@ def test_the_tables_of_algorithms_are_current() -> None:
     assert set(found[len(definitions) :]) == hyperparameters
 
 
+def test_the_table_of_other_peoples_algorithms_is_current() -> None:
+    text = (ROOT / "docs" / "how-to" / "own-algorithms.md").read_text()
+    # Whoever draws the same under the same name shares a row.
+    sharing: dict[tuple[str, str], list[str]] = {}
+    for name, hyperparameters in sb3.describe().items():
+        for each in hyperparameters:
+            sharing.setdefault((each.name, str(each)), []).append(name)
+    rows = [f"| `{name}` | {', '.join(who)} | {distribution} |" for (name, distribution), who in sharing.items()]
+    assert [line for line in text.splitlines() if line.startswith("| `")] == rows
+
+
+@pytest.mark.parametrize("example", ["own_agent", "from_optuna"])
+def test_the_examples_of_own_algorithms_run(example: str, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{example}.py"), "--trials", "2"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    lines = finished.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["trial 0", "trial 1"]
+    assert all("score" in line and "nan" not in line for line in lines)
+
+
 @pytest.mark.parametrize("page", ["environments", "algorithms"])
 def test_every_place_that_differs_from_the_paper_is_explained(page: str) -> None:
     text = " ".join((ROOT / "docs" / f"{page}.md").read_text().split())
@@ -73,6 +101,8 @@ def test_every_place_that_differs_from_the_paper_is_explained(page: str) -> None
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_code_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
+    if "import sb3" in block:
+        needs.extra("stable_baselines3", "sb3")
     finished = subprocess.run(
         [sys.executable, "-W", "error", "-c", block],
         cwd=tmp_path,
@@ -94,12 +124,26 @@ def test_doctests_of_the_public_functions_hold() -> None:
     from untuned import api
     from untuned.adapters import sources
     from untuned.adapters.gymnasium import described
+    from untuned.adapters.gymnasium import open as opened
+    from untuned.adapters.training import trainer
     from untuned.collect.definitions import definition, draw, tuned_within
     from untuned.collect.definitions import registry as algorithms
     from untuned.collect.environments import registry as environments
     from untuned.collect.store import store
 
-    for module in (environments, described, algorithms, definition, draw, tuned_within, sources, store, api):
+    for module in (
+        environments,
+        described,
+        opened,
+        trainer,
+        algorithms,
+        definition,
+        draw,
+        tuned_within,
+        sources,
+        store,
+        api,
+    ):
         found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
         assert found.attempted > 0
         assert found.failed == 0

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pkgutil
 import subprocess
 import sys
 
@@ -74,6 +75,13 @@ except SystemExit:
     loaded = loaded_by(program)
     assert "typer" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    # Once a module is loaded it is an attribute of the package, and would take the place of the function.
+    modules = {each.name for each in pkgutil.iter_modules(untuned.__path__)}
+    assert modules
+    assert modules.isdisjoint(untuned.__all__)
 
 
 @pytest.mark.parametrize("use", ["untuned.environment('cart-pole')", "untuned.algorithm('sarsa')"])

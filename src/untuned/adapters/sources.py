@@ -95,7 +95,8 @@ def _from_study(path: Path, folder: Path, options: dict[str, Any]) -> ScoreTable
     with Store.open(folder) as store:
         # What a trial that failed counts is the study's to say.
         chosen = {"nonfinite": store.facts.get("failures", "error"), **options}
-        return store.scores(**chosen)
+        # What was taken out of the study is kept, and not compared.
+        return store.scores(**chosen).select(*store.compared)
 
 
 def _check_options(kind: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

@@ -20,6 +20,20 @@ if TYPE_CHECKING:
     from untuned.scores import Range
 
 
+Method = Annotated[
+    str, typer.Option("--intervals", metavar="METHOD", help="How intervals are made: untuned list intervals.")
+]
+Delta = Annotated[float, typer.Option("--delta", help="The probability that any interval may miss, in (0, 0.5].")]
+WeightsText = Annotated[
+    str,
+    typer.Option(
+        "--weights",
+        metavar="game|uniform|NAME=W,...|FILE",
+        help="Weights of environments: the game's, equal ones, given ones, or a JSON file {environment: weight}.",
+    ),
+]
+
+
 def evaluate(
     source: Annotated[
         str,
@@ -28,20 +42,9 @@ def evaluate(
             show_default=False,
         ),
     ],
-    intervals: Annotated[
-        str, typer.Option("--intervals", metavar="METHOD", help="How intervals are made: untuned list intervals.")
-    ] = "pbp",
-    delta: Annotated[
-        float, typer.Option("--delta", help="The probability that any interval may miss, in (0, 0.5].")
-    ] = 0.05,
-    weights: Annotated[
-        str,
-        typer.Option(
-            "--weights",
-            metavar="game|uniform|NAME=W,...|FILE",
-            help="Weights of environments: the game's, equal ones, given ones, or a JSON file {environment: weight}.",
-        ),
-    ] = "game",
+    intervals: Method = "pbp",
+    delta: Delta = 0.05,
+    weights: WeightsText = "game",
     conventions: Annotated[
         str, typer.Option("--conventions", metavar="valid|paper", help="Ties, supports and levels as published: paper.")
     ] = "valid",
@@ -104,12 +107,12 @@ def evaluate(
     if columns is not None:
         options |= _columns(columns)
     chosen: Conventions = _one_of("--conventions", conventions, ("valid", "paper"))
-    with _progress() as progress:
+    with showing_progress() as progress:
         found = evaluate_scores(
             source,
             intervals=intervals,
             delta=delta,
-            weights=_weights(weights),
+            weights=parsed_weights(weights),
             conventions=chosen,
             resamples=resamples,
             seed=seed,
@@ -120,7 +123,7 @@ def evaluate(
     if as_json:
         typer.echo(found.to_json(percentiles=percentiles))
     else:
-        _print(found, by_environment)
+        print_evaluation(found, by_environment)
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
@@ -169,7 +172,8 @@ def _columns(given: str) -> dict[str, str]:
     return dict(zip(("algorithm", "environment", "score"), names, strict=True))
 
 
-def _weights(given: str) -> Any:
+def parsed_weights(given: str) -> Any:
+    """Return weights as `untuned.evaluate` takes them, from what was written after --weights."""
     if given in ("game", "uniform"):
         return given
     if "=" not in given:
@@ -201,7 +205,7 @@ def _weights_file(path: Path) -> Any:
 
 
 @contextmanager
-def _progress() -> "Iterator[Progress | None]":
+def showing_progress() -> "Iterator[Progress | None]":
     """Show a bar on the error stream of a terminal, for what takes long; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
@@ -221,7 +225,8 @@ def _progress() -> "Iterator[Progress | None]":
         yield advance
 
 
-def _print(found: "Evaluation", by_environment: bool) -> None:
+def print_evaluation(found: "Evaluation", by_environment: bool) -> None:
+    """Print a ranking with intervals, notes and weights; if wanted, also the means on each environment."""
     from untuned.cli.screen import console, text
 
     screen = console(_WIDTH)

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 import untuned
+from untuned.cli.collecting import collect, new, run
 from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
+from untuned.cli.results import export, merge, show, status
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
 
@@ -41,7 +43,14 @@ def _options(
 
 app.command(name="list")(list_)
 app.command(name="trial")(trial)
+app.command(name="new")(new)
+app.command(name="run")(run)
+app.command(name="collect")(collect)
 app.command(name="evaluate")(evaluate)
+app.command(name="status")(status)
+app.command(name="show")(show)
+app.command(name="export")(export)
+app.command(name="merge")(merge)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,6 +1,6 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -53,12 +53,7 @@ def evaluate(
     seed = _whole("seed", seed, 0, "0 by default")
     workers = _whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
-    q_er = fixed(weights, table.algorithms, table.environments)
-    if q_er is None and len(table.environments) == 1:
-        raise InvalidInput(
-            f"there is one environment, {table.environments[0]!r}: the game has no environments to weigh. Add another, "
-            "or pass weights='uniform' to average over the references alone"
-        )
+    q_er = _fixed(weights, table.algorithms, table.environments)
 
     pooled = pools(table)
     estimates = percentiles(pooled, payoff_of(conventions))
@@ -108,6 +103,31 @@ def evaluate(
     )
 
 
+def check_options(
+    intervals: str, delta: float, weights: Weights, algorithms: Sequence[str], environments: Sequence[str]
+) -> None:
+    """Refuse what `evaluate` would refuse: for those who have hours of work before they call it."""
+    method(intervals)
+    _level(delta)
+    _fixed(weights, algorithms, environments)
+
+
+def _fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
+    """Return the weights, None for those of the game, after a look whether there is anything to compare."""
+    if len(algorithms) == 1:
+        raise InvalidInput(
+            f"there is one algorithm, {algorithms[0]!r}: percentiles compare algorithms with one another. Add another, "
+            "at least a simple baseline"
+        )
+    q_er = fixed(weights, algorithms, environments)
+    if q_er is None and len(environments) == 1:
+        raise InvalidInput(
+            f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
+            "pass weights='uniform' to average over the references alone"
+        )
+    return q_er
+
+
 #: Solved to less than this, nothing that is printed changes.
 _SOLVED = 1e-6
 
@@ -146,11 +166,6 @@ def _empty(table: ScoreTable, estimates: Percentiles) -> list[tuple[str, str]]:
 def _check(table: ScoreTable) -> None:
     if not table.algorithms or not table.environments or not table.trials.any():
         raise InvalidInput("there are no scores: give every algorithm at least one trial on some environment")
-    if len(table.algorithms) == 1:
-        raise InvalidInput(
-            f"there is one algorithm, {table.algorithms[0]!r}: percentiles compare algorithms with one another. Add "
-            "another, at least a simple baseline"
-        )
 
 
 def _bounded(found: Boxes, q_er: Floats | None, workers: int, progress: Progress | None) -> Bounds:

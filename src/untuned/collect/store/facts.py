@@ -40,8 +40,40 @@ class StudyFacts:
         return facts
 
     def same_as(self, other: "StudyFacts") -> bool:
-        """Return whether these are the same facts, in whatever order their fields were given."""
-        return json.dumps(self.mapping, sort_keys=True) == json.dumps(other.mapping, sort_keys=True)
+        """Return whether these are facts of the same study, in whatever order their fields were given.
+
+        Numbers of trials may differ: there can always be more.
+        """
+        return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
+
+    @property
+    def _lasting(self) -> dict[str, Any]:
+        facts = self.mapping
+        return {**facts, "environments": [_without_trials(each) for each in facts["environments"]]}
+
+    def differences(self, other: "StudyFacts") -> list[str]:
+        """Return the names of the fields in which the two are of different studies."""
+        ours, theirs = self._lasting, other._lasting
+        return [name for name in sorted({*ours, *theirs}) if ours.get(name) != theirs.get(name)]
+
+    def with_most_trials(self, other: "StudyFacts") -> dict[str, Any]:
+        """Return these facts with the larger number of trials of each environment."""
+        facts = self.mapping
+        more = _entries("environments", other.mapping["environments"])
+        for each in facts["environments"]:
+            if isinstance(each, dict) and "trials" in each:
+                each["trials"] = max(each["trials"], more[each["name"]].get("trials", 0))
+        return facts
+
+    @property
+    def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The algorithms and environments that belong to the study now, without what was taken out of it."""
+        facts = self.mapping
+        algorithms, environments = (
+            tuple(name for name, entry in _entries(kind, facts[kind]).items() if not entry.get("retired"))
+            for kind in ("algorithms", "environments")
+        )
+        return algorithms, environments
 
     @classmethod
     def of(cls, facts: Mapping[str, object]) -> "StudyFacts":
@@ -78,6 +110,10 @@ class StudyFacts:
             tuple(environments),
             ranges,
         )
+
+
+def _without_trials(entry: Any) -> Any:
+    return {key: value for key, value in entry.items() if key != "trials"} if isinstance(entry, dict) else entry
 
 
 def _entries(field: str, listed: object) -> dict[str, dict[str, Any]]:

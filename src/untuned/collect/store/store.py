@@ -242,6 +242,11 @@ class Store:
             study, counted = self._facts(), self._counted()
         return {cell: counted.get(cell, 0) for cell in itertools.product(study.algorithms, study.environments)}
 
+    def failures(self) -> dict[tuple[str, str], int]:
+        """Return the number of trials that failed, of every (algorithm, environment) that has some."""
+        with self._reading():
+            return self._counted("WHERE score IS NULL")
+
     def done(self, algorithm: str, environment: str) -> Ints:
         """Return the numbers of the trials there are of an algorithm on an environment, ascending, failed ones too."""
         with self._reading():
@@ -267,8 +272,7 @@ class Store:
             if not rows or rows[0].trial != number:
                 there = self._counted().get((algorithm, environment), 0)
                 raise InvalidInput(
-                    f"{label(algorithm, environment, number)} is not stored: {there:,} others of the two are; "
-                    "store.done lists their numbers"
+                    f"{label(algorithm, environment, number)} is not stored: {there:,} others of the two are"
                 )
             return decode(rows[0], self._facts().seed)
 
@@ -326,6 +330,11 @@ class Store:
             nonfinite=nonfinite,
             provenance={"study": str(facts.get("name", self._folder.name))},
         )
+
+    @property
+    def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The algorithms and environments that belong to the study now; trials of others may be here all the same."""
+        return self._facts().compared
 
     def check(self) -> None:
         """Read everything and compare it with its checksums; raises StoreError when something is damaged."""
@@ -390,14 +399,10 @@ class Store:
         """
         self._check_writer()
         with Store.open(other) as shard:
-            theirs, ours = shard._facts(), self._facts()
-            if not theirs.same_as(ours):
-                fields = sorted({*theirs.mapping, *ours.mapping})
-                different = [name for name in fields if theirs.mapping.get(name) != ours.mapping.get(name)]
-                raise InvalidInput(
-                    f"{shard._folder} is not of the same study as {self._folder}, their facts differ "
-                    f"({', '.join(different)}): merge stores made with the same facts"
-                )
+            self.check_same_study(shard)
+            merged = self._facts().with_most_trials(shard._facts())
+            if merged != self.facts:
+                self.set_facts(merged)
             rows = itertools.chain.from_iterable(
                 shard._all_rows(algorithm, environment) for algorithm, environment in shard.counts()
             )
@@ -405,6 +410,15 @@ class Store:
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
             return new
+
+    def check_same_study(self, other: "Store") -> None:
+        """Refuse the store of another study: trials of the two would not be of one kind."""
+        theirs, ours = other._facts(), self._facts()
+        if not theirs.same_as(ours):
+            raise InvalidInput(
+                f"{other._folder} is not of the same study as {self._folder}, their facts differ "
+                f"({', '.join(ours.differences(theirs))}): merge stores made with the same facts"
+            )
 
     def _check_writer(self) -> None:
         if self._lock is None:
@@ -472,10 +486,10 @@ class Store:
                 self._study = StudyFacts.of(json.loads(found[0]))
             return self._study
 
-    def _counted(self) -> dict[tuple[str, str], int]:
+    def _counted(self, which: str = "") -> dict[tuple[str, str], int]:
         """Return the number of trials where there are any."""
         texts = dict(self._connection.execute("SELECT id, text FROM text"))
-        rows = self._connection.execute("SELECT algorithm, environment, count(*) FROM score GROUP BY 1, 2")
+        rows = self._connection.execute(f"SELECT algorithm, environment, count(*) FROM score {which} GROUP BY 1, 2")
         return {(texts[algorithm], texts[environment]): number for algorithm, environment, number in rows}
 
     def _cell(self, algorithm: str, environment: str) -> tuple[int, int]:

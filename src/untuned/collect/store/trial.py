@@ -1,6 +1,7 @@
 """`StoredTrial`: one trial as a study keeps it."""
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,18 +63,32 @@ class StoredTrial:
         keep_returns: bool,
         definition_fingerprint: str,
         environment_fingerprint: str,
+        algorithm: str | None = None,
+        environment: str | None = None,
+        score: float | None = None,
+        failure: str | None = None,
     ) -> "StoredTrial":
-        """Return a result as it is kept, with or without the returns of its episodes."""
+        """Return a result as it is kept, with or without the returns of its episodes.
+
+        A study may score it in a way of its own, find that it failed, and have names of its own for what was run.
+        """
+        key = result.key
+        failure = result.failure if failure is None else failure
         return cls(
-            **dataclasses.asdict(result.key),
-            score=result.score,
-            final_return=result.final_return,
+            seed=key.seed,
+            algorithm=key.algorithm if algorithm is None else algorithm,
+            environment=key.environment if environment is None else environment,
+            trial=key.trial,
+            precision=key.precision,
+            score=result.score if score is None else score,
+            final_return=result.final_return if failure is None else math.nan,
             steps=result.steps,
             seconds=result.seconds,
             diverged=result.diverged,
             draws=result.draws,
             dynamics=result.dynamics,
             adapted=result.adapted,
+            failure=failure,
             definition_version=result.definition_version,
             fingerprint=result.fingerprint,
             definition_fingerprint=definition_fingerprint,

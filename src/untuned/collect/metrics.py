@@ -1,0 +1,90 @@
+"""What a trial's score is: a function of the returns its episodes had."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from untuned.collect.kernels.jit import Floats
+from untuned.errors import InvalidInput, UnknownName
+
+AVERAGE = "average-return"
+FINAL = "final-return"
+_LAST = re.compile(r"last-([1-9][0-9]*)")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A way to make one number of a trial.
+
+    Parameters
+    ----------
+    name
+        What it is called in a study: ``average-return``, ``final-return``, ``last-10``, ``module:function``.
+    function
+        ``function(returns)`` for one's own; None for those that come with the package.
+    """
+
+    name: str
+    function: Callable[[Floats], float] | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether scores stay within the range of the environment's returns, as every mean of returns does."""
+        return self.function is None
+
+    def __call__(self, returns: Floats, final_returns: Floats) -> float:
+        """Return the score.
+
+        Parameters
+        ----------
+        returns
+            Of the episodes of learning, in order.
+        final_returns
+            Of the episodes after learning; none where the algorithm left no policy to play them with.
+
+        Raises
+        ------
+        InvalidInput
+            When there is nothing to make a score of, or one's own function returned something else than a number.
+        """
+        if self.name == FINAL:
+            if not final_returns.size:
+                raise InvalidInput("the algorithm returned no policy to play the final episodes with")
+            return float(final_returns.mean())
+        if not returns.size:
+            raise InvalidInput("no episode was finished")
+        if self.function is not None:
+            return self._own(returns)
+        if self.name == AVERAGE:
+            return float(returns.mean())
+        return float(returns[-int(self.name.removeprefix("last-")) :].mean())
+
+    def _own(self, returns: Floats) -> float:
+        assert self.function is not None
+        # A copy: the record of what happened is not the metric's to change.
+        score: object = self.function(returns.copy())
+        if not isinstance(score, (int, float, np.integer, np.floating)) or isinstance(score, bool):
+            raise InvalidInput(f"the metric {self.name} returned {score!r}: it must return a number")
+        if not math.isfinite(score):
+            raise InvalidInput(f"the metric {self.name} returned {score}: it must return a finite number")
+        return float(score)
+
+
+def metric(name: str, function: Callable[[Floats], float] | None = None) -> Metric:
+    """Return the metric of a name; for one's own, of a name and a function.
+
+    Raises
+    ------
+    UnknownName
+        For a name that is neither.
+    """
+    if function is not None:
+        return Metric(name, function)
+    if name in (AVERAGE, FINAL) or _LAST.fullmatch(name):
+        return Metric(name)
+    raise UnknownName(
+        "metric", name, (AVERAGE, FINAL, "last-10"), "last-10 is the mean of the last ten; your own is module:function"
+    )

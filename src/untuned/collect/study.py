@@ -1,0 +1,332 @@
+"""A study: which algorithms, on which environments, how many trials; from a TOML file, or the same in Python.
+
+What is written here is checked for its form. What the names lead to is looked up by `untuned.adapters.studies`.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from untuned.collect.environments.checks import checked_range, checked_size, whole_number
+from untuned.collect.metrics import AVERAGE
+from untuned.collect.runner.trial import LARGEST, PRECISIONS
+from untuned.errors import InvalidInput, nearest
+
+#: What a trial that failed counts: the environment's worst score, or nothing until somebody looks at it.
+FailurePolicy = Literal["worst", "error"]
+#: What is kept of a trial besides its score and what was drawn: nothing more, or the returns of all episodes.
+Keep = Literal["scores", "returns"]
+
+MOST_TRIALS = 10**7
+
+
+@dataclass(frozen=True)
+class AlgorithmChoice:
+    """One algorithm of a study.
+
+    Parameters
+    ----------
+    use
+        A name of ours, ``module:function`` of one's own, or the thing itself.
+    name
+        What to call it; by default what it is called anyway.
+    """
+
+    use: Any
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class EnvironmentChoice:
+    """One environment of a study.
+
+    Parameters
+    ----------
+    use
+        A name of ours, a Gymnasium id, ``module:function`` of one's own, or the thing itself.
+    gymnasium
+        Whether ``use`` is a Gymnasium id.
+    options
+        What else was said about it.
+    trials
+        How many trials each algorithm gets there; None for the study's number.
+    """
+
+    use: Any
+    gymnasium: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    trials: int | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is to be collected.
+
+    Parameters
+    ----------
+    name
+        What the study is called.
+    algorithms
+        Names (`untuned list algorithms`), ``"module:function"`` of one's own, definitions, trainers or functions; or
+        tables ``{"use": ..., "name": ...}``.
+    environments
+        Names (`untuned list environments`), environments, or tables: ``{"name": "cart-pole", ...options}``,
+        ``{"gymnasium": "CartPole-v1", "episodes": 100, ...}``, each possibly with ``"trials"`` of its own.
+    trials
+        Per algorithm and environment.
+    seed
+        Decides, with names and numbers, all that is random.
+    metric
+        ``"average-return"``, ``"final-return"``, ``"last-10"``, ``"module:function"`` or a function of the returns.
+    score_range
+        (worst, best) score possible, for a metric of one's own.
+    keep
+        ``"scores"``, or ``"returns"`` to keep the return of every episode.
+    failures
+        ``"worst"`` counts a failed trial as the environment's worst score; ``"error"`` refuses to judge until it was
+        looked at. Neither drops it.
+    time_limit
+        Seconds after which a trial in Python has failed; None for no limit.
+    isolate
+        Whether every trial in Python gets a new process, for algorithms whose modules remember something from one
+        trial to the next; otherwise a process runs many.
+    precision
+        The type of compiled agents' weights.
+    folder
+        Where modules of one's own are looked for: the folder of the study's file.
+    file
+        The name and the text of the file it was read from, for complaints that say the line.
+
+    Examples
+    --------
+    >>> study = Study("first", algorithms=["sarsa", "q"], environments=["chain-10-stochastic"], trials=20)
+    >>> study.trials, study.metric
+    (20, 'average-return')
+    """
+
+    name: str
+    algorithms: Sequence[Any]
+    environments: Sequence[Any]
+    trials: int
+    seed: int = 0
+    metric: str | Callable[..., float] = AVERAGE
+    score_range: tuple[float, float] | None = None
+    keep: Keep = "scores"
+    failures: FailurePolicy = "worst"
+    time_limit: float | None = None
+    isolate: bool = False
+    precision: str = "float64"
+    folder: Path | None = None
+    file: tuple[str, str] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(f"name: {name!r} is not allowed, give the study a name")
+        for kind, chosen in (("algorithms", self.algorithms), ("environments", self.environments)):
+            if isinstance(chosen, (str, Mapping)) or not isinstance(chosen, Iterable):
+                raise InvalidInput(f"{kind}: {chosen!r} is no list, write one, {kind} = [...]")
+            if not list(chosen):
+                raise InvalidInput(f"{kind}: the list is empty, name at least one (untuned list {kind})")
+        settle = object.__setattr__
+        settle(self, "algorithms", tuple(_algorithm(each, n) for n, each in enumerate(self.algorithms)))
+        settle(self, "environments", tuple(_environment(each, n) for n, each in enumerate(self.environments)))
+        settle(self, "trials", checked_size("trials", self.trials, 1, MOST_TRIALS))
+        settle(self, "seed", checked_size("seed", self.seed, 0, LARGEST))
+        for key, value, allowed in (
+            ("precision", self.precision, tuple(PRECISIONS)),
+            ("keep", self.keep, ("scores", "returns")),
+            ("failures", self.failures, ("worst", "error")),
+        ):
+            if value not in allowed:
+                raise InvalidInput(f"{key}: {value!r} is not allowed, write {' or '.join(map(repr, allowed))}")
+        if not isinstance(self.metric, str) and not callable(self.metric):
+            raise InvalidInput(f"metric: {self.metric!r} is no metric, write average-return, or a function's place")
+        settle(self, "time_limit", _time_limit(self.time_limit))
+        settle(
+            self,
+            "score_range",
+            None if self.score_range is None else checked_range("score_range", self.score_range),
+        )
+        isolate: object = self.isolate
+        if not isinstance(isolate, bool):
+            raise InvalidInput(f"isolate: {isolate!r} is not allowed, write true or false")
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Study":
+        """Return the study of a TOML file.
+
+        Raises
+        ------
+        InvalidInput
+            For a file that is not there or not TOML, and for anything in it that is not allowed; says where.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            siblings = [each.name for each in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+            near = nearest(path.name, siblings)
+            advice = f"did you mean {near!r}?" if near else "`untuned new` writes an example"
+            raise InvalidInput(f"there is no file {str(path)!r}: {advice}") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{str(path)!r} cannot be read as text: {error}") from None
+        return cls.parse(text, path.name, path.resolve().parent)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "study.toml", folder: Path | None = None) -> "Study":
+        """Return the study written in a text; ``name`` is what complaints call it."""
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidInput(f"{name} is not TOML: {error}") from None
+        for key in content:
+            if key not in _KEYS:
+                raise InvalidInput(_at(name, text, key) + _unknown(key, _KEYS, "a study"))
+        for key in ("name", "algorithms", "environments", "trials"):
+            if key not in content:
+                raise InvalidInput(f"{name} has no {key!r}: every study needs one (`untuned new` writes an example)")
+        try:
+            return cls(**content, folder=folder, file=(name, text))
+        except InvalidInput as error:
+            raise InvalidInput(_at(name, text, _key_of(str(error))) + str(error)) from None
+
+    def located(self, complaint: str) -> str:
+        """Return a complaint that begins with a key, ``algorithms[2]: ...``, with where that stands in the file."""
+        key = _key_of(complaint)
+        if self.file is None or key.partition("[")[0] not in _KEYS:
+            return complaint
+        return _at(*self.file, key) + complaint
+
+
+#: The keys a study's file may have.
+_KEYS = (
+    "name",
+    "seed",
+    "trials",
+    "algorithms",
+    "environments",
+    "metric",
+    "score_range",
+    "keep",
+    "failures",
+    "time_limit",
+    "isolate",
+    "precision",
+)
+
+
+def _unknown(key: str, known: Iterable[str], what: str) -> str:
+    near = nearest(key, known)
+    advice = f"did you mean {near!r}? " if near is not None else ""
+    return f"{key!r} is no key of {what}: {advice}known: {', '.join(known)}"
+
+
+def _key_of(message: str) -> str:
+    """Return the key that a complaint begins with, which may have an index: ``algorithms[2]``."""
+    found = re.match(r"(\w+)(\[\d+\])?", message)
+    return found.group(0) if found else ""
+
+
+def _at(name: str, text: str, key: str) -> str:
+    """Return where a key stands in the file, as the beginning of a complaint."""
+    plain, _, index = key.rstrip("]").partition("[")
+    lines = text.splitlines()
+    opening = re.compile(rf"\s*(\[\[?\s*)?[\"']?{re.escape(plain)}[\"']?\s*(=|\]|$)")
+    places = [number for number, line in enumerate(lines, start=1) if opening.match(line)]
+    if not places:
+        return f"{name}: "
+    if index and lines[places[0] - 1].lstrip().startswith("[["):
+        # An array of tables has a heading for each.
+        return f"{name}, line {places[int(index)]}: "
+    if index:
+        return f"{name}, line {_entry_line(lines, places[0], int(index))}: "
+    return f"{name}, line {places[0]}: "
+
+
+def _entry_line(lines: Sequence[str], start: int, index: int) -> int:
+    """Return the line on which an entry of a list begins, the list beginning on line ``start``."""
+    depth = 0
+    entries = 0
+    quoted = ""
+    fresh = True
+    for number in range(start, len(lines) + 1):
+        for place, letter in enumerate(lines[number - 1]):
+            if quoted:
+                quoted = "" if letter == quoted and lines[number - 1][place - 1] != "\\" else quoted
+                continue
+            if letter == "#":
+                break
+            if depth >= 1 and fresh and not letter.isspace() and letter not in ",]":
+                if entries == index:
+                    return number
+                entries += 1
+                fresh = False
+            if letter in "\"'":
+                quoted = letter
+            elif letter in "[{":
+                depth += 1
+                fresh = fresh if depth > 1 else True
+            elif letter in "]}":
+                depth -= 1
+                if depth == 0 and letter == "]":
+                    return start
+            elif letter == "," and depth == 1:
+                fresh = True
+    return start
+
+
+def _algorithm(chosen: Any, number: int) -> AlgorithmChoice:
+    if isinstance(chosen, AlgorithmChoice):
+        return chosen
+    if not isinstance(chosen, Mapping):
+        return AlgorithmChoice(chosen)
+    where = f"algorithms[{number}]: "
+    for key in chosen:
+        if key not in ("use", "name"):
+            raise InvalidInput(where + _unknown(str(key), ("use", "name"), "an algorithm"))
+    if "use" not in chosen:
+        if "name" in chosen:
+            return AlgorithmChoice(chosen["name"])
+        raise InvalidInput(f'{where}there is no algorithm in it, write {{ use = "module:function", name = "mine" }}')
+    name = chosen.get("name")
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InvalidInput(f"{where}name = {name!r} is not allowed, give a text that is not empty")
+    return AlgorithmChoice(chosen["use"], name)
+
+
+def _environment(chosen: Any, number: int) -> EnvironmentChoice:
+    if isinstance(chosen, EnvironmentChoice):
+        return chosen
+    if not isinstance(chosen, Mapping):
+        return EnvironmentChoice(chosen)
+    where = f"environments[{number}]: "
+    options = dict(chosen)
+    trials = options.pop("trials", None)
+    if trials is not None:
+        count = whole_number(trials)
+        if count is None or not 0 <= count <= MOST_TRIALS:
+            raise InvalidInput(f"{where}trials = {trials!r} is not allowed, give a whole number")
+        trials = count
+    ways = [way for way in ("name", "gymnasium", "use") if way in options]
+    if "gymnasium" in options:
+        return EnvironmentChoice(options.pop("gymnasium"), gymnasium=True, options=options, trials=trials)
+    if not ways:
+        raise InvalidInput(
+            f'{where}there is no environment in it, write {{ name = "cart-pole" }} or {{ gymnasium = "CartPole-v1", '
+            "episodes = 100 }"
+        )
+    if "use" in options:
+        return EnvironmentChoice(options.pop("use"), options=options, trials=trials)
+    return EnvironmentChoice(options.pop("name"), options=options, trials=trials)
+
+
+def _time_limit(seconds: object) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds < float("inf"):
+        raise InvalidInput(f"time_limit: {seconds!r} is not allowed, give a positive number of seconds")
+    return float(seconds)

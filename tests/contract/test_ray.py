@@ -1,0 +1,119 @@
+"""Collecting on Ray: the same bytes as here, and a node that dies costs nothing but time."""
+
+import io
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import needs
+from untuned import Study, collect_scores
+from untuned.adapters.exports import write
+from untuned.collect.store.store import Store
+from untuned.errors import InvalidInput
+
+STUDY = Study(
+    "small",
+    algorithms=["sarsa", "q"],
+    environments=["chain-10-stochastic", "gridworld-5-stochastic"],
+    trials=40,
+    seed=5,
+    keep="returns",
+)
+
+
+def exported(folder: Path) -> bytes:
+    file = io.BytesIO()
+    with Store.open(folder) as store:
+        write(store, "csv", file, returns=True)
+    return file.getvalue()
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Two nodes on this machine, of one processor each."""
+    needs.extra("ray", "ray")
+    # Ray asks whether its numbers of usage may be collected.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    yield nodes
+    import ray
+
+    ray.shutdown()
+    nodes.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_and_survives_a_node(cluster: Any, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    collect_scores(STUDY, here, workers=2)
+    assert collect_scores(STUDY, tmp_path / "there", engine="ray", ray_address=cluster.address).complete
+    assert exported(tmp_path / "there") == exported(here)
+
+    # Long enough for the second node to die in the middle of it.
+    longer = Study("long", algorithms=["sarsa", "q"], environments=["cart-pole"], trials=30, seed=1)
+    collect_scores(longer, tmp_path / "long-here", workers=2)
+    first = threading.Event()
+
+    def kill() -> None:
+        first.wait(120)
+        time.sleep(0.5)
+        cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = collect_scores(
+        longer,
+        tmp_path / "long-there",
+        engine="ray",
+        ray_address=cluster.address,
+        watch=lambda progress: first.set() if progress.stored else None,
+    )
+    killer.join()
+    assert found.complete
+    assert not cluster.worker_nodes
+    assert exported(tmp_path / "long-there") == exported(tmp_path / "long-here")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_algorithms_in_python_on_a_cluster_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs.extra("ray", "ray")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    study = Study(
+        "theirs",
+        algorithms=[
+            {"use": f"agents_of_users:{name}", "name": name} for name in ("guesses", "raises_sometimes", "dies")
+        ],
+        environments=[{"gymnasium": "CartPole-v1", "episodes": 3, "score_range": (0, 500)}, "chain-10-stochastic"],
+        trials=2,
+        keep="returns",
+    )
+    there = collect_scores(study, tmp_path / "there", engine="ray", workers=2)
+    here = collect_scores(study, tmp_path / "here", workers=2)
+    assert there.complete
+    assert there.failed == here.failed >= 4
+    assert exported(tmp_path / "there") == exported(tmp_path / "here")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "nowhere.invalid:6379", "127.0.0.1:99999"])
+def test_a_cluster_that_does_not_answer(address: str, tmp_path: Path) -> None:
+    needs.extra("ray", "ray")
+    with pytest.raises(InvalidInput, match="no Ray cluster answers"):
+        collect_scores(STUDY, tmp_path / "study", engine="ray", ray_address=address)
+    assert not (tmp_path / "study").exists()
+
+
+def test_another_engine_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="'local' or 'ray'"):
+        collect_scores(STUDY, tmp_path / "study", engine="cluster")
