@@ -10,12 +10,14 @@ READY := $(VENV)/.ready
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## what there is, a trial, a small evaluation, the environments tried and drawn
+demo: $(READY) ## what there is, a trial, a small study collected and evaluated, the environments tried and drawn
 	@$(BIN)/untuned list
 	@echo "Compiling the first pair, once ..."
 	@$(BIN)/untuned trial sarsa-parl2 cart-pole --seed 7 --trial 3 --plot
 	@echo
-	@$(BIN)/python examples/small_evaluation.py --out demo
+	@rm -rf demo/small_study
+	@$(BIN)/untuned run examples/small_study.toml --out demo/small_study
+	@echo "Try: .venv/bin/untuned evaluate demo/small_study --environments"
 	@echo
 	@$(BIN)/python examples/fifteen_environments.py --out demo
 
@@ -33,6 +35,8 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/collect.py
+	$(BIN)/python benchmarks/metered.py
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
