@@ -212,8 +212,11 @@ def _ours(name: str, options: dict[str, Any]) -> CompiledEnvironment:
 
 
 def _pairs(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with lists of two made pairs: TOML has no tuples."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    """Return the options with the range made a pair: TOML has no tuples. The rest is Gymnasium's, as it was written."""
+    return {
+        key: tuple(value) if key == "score_range" and isinstance(value, list) else value
+        for key, value in options.items()
+    }
 
 
 def _metric(chosen: str | Callable[..., float], folder: Path | None) -> Metric:
