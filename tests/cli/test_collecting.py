@@ -523,7 +523,7 @@ def test_nobody_is_ahead_where_nothing_can_be_compared(
 
 def on_a_terminal(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> str:
     """Return what appears on a terminal that is the error stream meanwhile."""
-    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+    pty = pytest.importorskip("pty", reason="run this on Linux or macOS: it needs a pseudo-terminal")
     master, slave = pty.openpty()
     seen: list[bytes] = []
 

@@ -313,7 +313,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is neither fork nor kill -9 here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it needs fork and kill -9")
 def test_a_run_killed_fifty_times_loses_nothing_and_completes(tmp_path: Path) -> None:
     folder, trials = tmp_path / "study", 20_000
     process = subprocess.Popen(
@@ -412,7 +412,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert collect_scores(STUDY, folder, workers=1).complete
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="signals are sent as on Unix")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it sends SIGINT to a process")
 @pytest.mark.parametrize("python", [False, True])
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(python: bool, tmp_path: Path) -> None:
     use = '{ use = "agents_of_users:guesses", name = "mine" }' if python else '"sarsa", "q"'

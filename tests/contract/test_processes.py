@@ -1,7 +1,6 @@
 """Trials in processes of their own: stopped, killed, orphaned, or never able to start."""
 
 import dataclasses
-import io
 import os
 import signal
 import subprocess
@@ -15,15 +14,15 @@ import pytest
 
 import needs
 import untuned
+from exporting import exported
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
-from untuned.adapters.exports import write
 from untuned.collect.engines.child import Child
 from untuned.collect.store.store import Store
 from untuned.errors import StoreError, UntunedError
 
 TESTS = str(Path(__file__).parents[1])
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals are sent as on Unix")
+pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="run this on Linux or macOS: it sends signals")
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +111,7 @@ def children(pid: int) -> set[int]:
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc, which Linux has")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="run this on Linux: it looks in /proc")
 def test_nobody_is_left_behind_when_the_program_is_killed(running: Any) -> None:
     process = running("hangs")
     eventually(lambda: len(children(process.pid)) == 2)
@@ -207,46 +206,40 @@ COMPILED = Study(
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Have everything that may go to other processes go there; the list gets the sizes of what went."""
+def eager(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Have everything that may go to other processes go there; the list gets the algorithm of each trial that went."""
     monkeypatch.setattr("untuned.collect.engines.schedule._SHORT", 1e9)
     monkeypatch.setattr("untuned.collect.engines.schedule._WORTH", -1.0)
-    went: list[int] = []
+    went: list[str] = []
     real = Child.record_all
 
     def record_all(self: Child, cell: Any, trials: Any, stop: Any) -> Any:
-        went.append(len(trials))
+        went.extend([cell.algorithm] * len(trials))
         return real(self, cell, trials, stop)
 
     monkeypatch.setattr(Child, "record_all", record_all)
     return went
 
 
-def exported(folder: Path) -> bytes:
-    file = io.BytesIO()
-    with Store.open(folder) as store:
-        write(store, "csv", file, returns=True)
-    return file.getvalue()
-
-
-def test_short_trials_are_the_same_in_another_process(eager: list[int], tmp_path: Path) -> None:
+def test_short_trials_are_the_same_in_another_process(eager: list[str], tmp_path: Path) -> None:
     collect_scores(COMPILED, tmp_path / "one", workers=1)
     assert not eager
     collect_scores(COMPILED, tmp_path / "two", workers=2)
-    # The first of each cell shows how long they take.
-    assert sum(eager) == 4 * 30 - 4
+    # The first of each cell shows how long they take; the other worker may have begun a second one by then.
+    assert all(2 * 28 <= eager.count(algorithm) <= 2 * 29 for algorithm in ("sarsa", "q-parl2"))
     assert exported(tmp_path / "two") == exported(tmp_path / "one")
 
 
-def test_what_cannot_go_to_another_process_stays(eager: list[int], tmp_path: Path) -> None:
+def test_what_cannot_go_to_another_process_stays(eager: list[str], tmp_path: Path) -> None:
     ours = untuned.algorithm("sarsa")
     local = dataclasses.replace(ours, name="local", build=lambda environment, draw: ours.build(environment, draw))
     study = dataclasses.replace(COMPILED, algorithms=[local, "q"], environments=["chain-10-stochastic"])
     assert collect_scores(study, tmp_path / "study", workers=2).complete
-    assert sum(eager) == 29
+    assert set(eager) == {"q"}
+    assert 28 <= len(eager) <= 29
 
 
-def test_a_stop_reaches_other_processes(eager: list[int], tmp_path: Path) -> None:
+def test_a_stop_reaches_other_processes(eager: list[str], tmp_path: Path) -> None:
     long = dataclasses.replace(COMPILED, environments=["gridworld-10-stochastic"], trials=100_000)
     found = collect_scores(long, tmp_path / "study", workers=2, stop=lambda: len(eager) > 3)
     assert not found.complete
@@ -254,7 +247,7 @@ def test_a_stop_reaches_other_processes(eager: list[int], tmp_path: Path) -> Non
 
 
 def test_a_process_that_dies_all_the_same_is_told_of(
-    eager: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    eager: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = Child.prepare
 

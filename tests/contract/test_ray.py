@@ -1,6 +1,5 @@
 """Collecting on Ray: the same bytes as here, and a node that dies costs nothing but time."""
 
-import io
 import os
 import threading
 import time
@@ -11,9 +10,8 @@ from typing import Any
 import pytest
 
 import needs
+from exporting import exported
 from untuned import Study, collect_scores
-from untuned.adapters.exports import write
-from untuned.collect.store.store import Store
 from untuned.errors import InvalidInput
 
 STUDY = Study(
@@ -24,13 +22,6 @@ STUDY = Study(
     seed=5,
     keep="returns",
 )
-
-
-def exported(folder: Path) -> bytes:
-    file = io.BytesIO()
-    with Store.open(folder) as store:
-        write(store, "csv", file, returns=True)
-    return file.getvalue()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from untuned.collect.store.lock import LOCK_NAME
 from untuned.collect.store.store import Store
 from untuned.errors import StoreError
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is neither fork nor kill -9 here")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it needs fork and kill -9")
 
 TIMES = 80
 #: More trials than can be finished before the kill.

@@ -95,7 +95,7 @@ def test_a_trial_comes_back_as_it_was(store: Store) -> None:
     assert found.final_returns.tobytes() == finals.tobytes()
 
 
-@pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpreter")
+@pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpreter: unset NUMBA_DISABLE_JIT")
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_result_of_a_real_trial_comes_back_as_it_was(folder: Path, keep: bool) -> None:
     place = untuned.environment("chain-10-stochastic")
@@ -543,7 +543,7 @@ def run(program: str, folder: Path) -> list[str]:
     return finished.stdout.splitlines()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it needs fork")
 def test_a_forked_child_does_not_keep_the_lock(folder: Path) -> None:
     Store.create(folder, FACTS).close()
     told, freed = run(FORKING, folder)
@@ -861,7 +861,7 @@ def test_after_a_full_disk_the_same_writer_goes_on(store: Store) -> None:
 
 # Rights. The superuser may do everything, so another user tries.
 
-WITH_RIGHTS = pytest.mark.skipif(not hasattr(os, "setuid"), reason="rights are another matter here")
+WITH_RIGHTS = pytest.mark.skipif(not hasattr(os, "setuid"), reason="run this on Linux or macOS: it sets rights")
 
 AS_ANOTHER = f"""
 import os, sys

@@ -9,6 +9,7 @@ from typing import Any
 
 import gymnasium
 
+from untuned.collect.definitions.definition import check_description
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.fingerprints import source_digest
 from untuned.errors import InvalidInput
@@ -59,20 +60,7 @@ class Trainer:
     modules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        # What users write is checked here once, whatever their editor thinks of types.
-        facts: dict[str, object] = vars(self)
-        for field in ("name", "title"):
-            text = facts[field]
-            if not isinstance(text, str) or not text.strip():
-                raise InvalidInput(f"{field}={text!r} is not allowed for a trainer: give a text that is not empty")
-        version = facts["version"]
-        if version is not None and (not isinstance(version, str | int) or isinstance(version, bool) or version == ""):
-            raise InvalidInput(
-                f"version={version!r} of {self.name} is not allowed: give a text or a whole number, or None for a "
-                "digest of the source"
-            )
-        if not callable(facts["train"]):
-            raise InvalidInput(f"train={facts['train']!r} of {self.name} is not allowed: give a function")
+        check_description("trainer", vars(self), functions=("train",), instead="a digest of the source")
         _check_signature(self.name, self.train)
 
     @classmethod

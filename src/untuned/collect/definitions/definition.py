@@ -6,7 +6,7 @@ declared, since neither names nor scores can tell.
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,18 +90,7 @@ class Definition:
     differs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        # What users write is checked here once, whatever their editor thinks of types.
-        facts: dict[str, object] = vars(self)
-        for field in ("name", "title"):
-            text = facts[field]
-            if not isinstance(text, str) or not text.strip():
-                raise InvalidInput(f"{field}={text!r} is not allowed for a definition: give a text that is not empty")
-        version = facts["version"]
-        if not isinstance(version, str | int) or isinstance(version, bool) or version == "":
-            raise InvalidInput(f"version={version!r} of {self.name} is not allowed: give a text or a whole number")
-        for field in ("build", "same_as"):
-            if not callable(facts[field]):
-                raise InvalidInput(f"{field}={facts[field]!r} of {self.name} is not allowed: give a function")
+        check_description("definition", vars(self), functions=("build", "same_as"))
 
     def agent(self, environment: Environment, draw: Draw) -> Agent:
         """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` made none."""
@@ -120,6 +109,34 @@ class Definition:
         once in some fifty trials may be missing. In order of first appearance.
         """
         return describe_draws(lambda draw: self.agent(environment, draw))
+
+
+def check_description(kind: str, facts: Mapping[str, object], functions: Iterable[str], instead: str = "") -> None:
+    """Refuse a name, title, version or function that is none: what users write, whatever their editor says of types.
+
+    Parameters
+    ----------
+    kind
+        What is described.
+    facts
+        Its fields.
+    functions
+        Which of them are functions.
+    instead
+        What None stands for in place of a version; nothing if one is needed.
+    """
+    for field in ("name", "title"):
+        text = facts[field]
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidInput(f"{field}={text!r} is not allowed for a {kind}: give a text that is not empty")
+    version = facts["version"]
+    is_version = isinstance(version, str | int) and not isinstance(version, bool) and version != ""
+    if not is_version and not (instead and version is None):
+        advice = f"give a text or a whole number{f', or None for {instead}' if instead else ''}"
+        raise InvalidInput(f"version={version!r} of {facts['name']} is not allowed: {advice}")
+    for field in functions:
+        if not callable(facts[field]):
+            raise InvalidInput(f"{field}={facts[field]!r} of {facts['name']} is not allowed: give a function")
 
 
 def describe_draws(ask: Callable[[Draw], object]) -> tuple[Hyperparameter, ...]:
