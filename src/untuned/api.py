@@ -40,6 +40,7 @@ def evaluate(
     conventions: Conventions = "valid",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    refine: int | None = None,
     workers: int | None = None,
     progress: Steps | None = None,
     **options: Any,
@@ -62,6 +63,9 @@ def evaluate(
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
     resamples, seed
         For the bootstrap.
+    refine
+        How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
+        default as many as take seconds, none on large boards; 0 for none.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
@@ -96,6 +100,7 @@ def evaluate(
         conventions=conventions,
         resamples=resamples,
         seed=seed,
+        refine=refine,
         workers=_processors() if workers is None else workers,
         progress=progress,
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range
+from untuned.verdicts import Pairs, Verdict, sentences
 
 if TYPE_CHECKING:
     import polars
@@ -26,7 +27,7 @@ class Ranks:
     rank
         The place by the estimates alone.
     worst, best
-        The places that the intervals allow; the paper's tables print them in this order.
+        The places that the bounds allow; the paper's tables print them in this order.
     """
 
     rank: Ints
@@ -92,7 +93,9 @@ class Evaluation:
         Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t`` come as
         they come, and may lie outside.
     ranks
-        Places of the aggregates.
+        Places of the aggregates; the worst and the best place are those that `pairs` allow.
+    pairs
+        Bounds on the differences of all aggregates, which hold together with the intervals.
     q_er
         The weight of every environment and reference, summing to 1.
     percentiles, means
@@ -116,6 +119,7 @@ class Evaluation:
     low_a: Floats
     high_a: Floats
     ranks: Ranks
+    pairs: Pairs
     q_er: Floats
     percentiles: PercentileTable
     means: Means
@@ -144,10 +148,39 @@ class Evaluation:
 
     def interval(self, algorithm: str) -> tuple[float, float]:
         """Return the interval on an algorithm's aggregate score."""
+        a = self._number(algorithm)
+        return float(self.low_a[a]), float(self.high_a[a])
+
+    def difference(self, a: str, b: str) -> tuple[float, float]:
+        """Return the interval on the aggregate score of ``a`` less that of ``b``."""
+        i, j = self._number(a), self._number(b)
+        return float(self.pairs.low_ab[i, j]), float(self.pairs.high_ab[i, j])
+
+    def verdict(self, a: str, b: str) -> Verdict:
+        """Return what is known of ``a`` beside ``b``: better, worse, or not separable yet."""
+        return self.pairs.verdict(self._number(a), self._number(b))
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """All largest sets of algorithms of which no two can be told apart yet, the best scores first."""
+        place = {a: number for number, a in enumerate(self.order)}
+        groups = sorted(sorted(place[a] for a in group) for group in self.pairs.groups())
+        return tuple(tuple(self.algorithms[self.order[number]] for number in group) for group in groups)
+
+    @property
+    def partial_order(self) -> tuple[tuple[str, str], ...]:
+        """The pairs (better, worse) with nothing between them; all other verdicts follow from these."""
+        return tuple((self.algorithms[a], self.algorithms[b]) for a, b in self.pairs.covers())
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdicts in words."""
+        return tuple(sentences(self.pairs, self.algorithms, self.order))
+
+    def _number(self, algorithm: str) -> int:
         if algorithm not in self.algorithms:
             raise UnknownName("algorithm", algorithm, self.algorithms)
-        a = self.algorithms.index(algorithm)
-        return float(self.low_a[a]), float(self.high_a[a])
+        return self.algorithms.index(algorithm)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one record per algorithm, the best first: name, score, low, high, rank, rank_low, rank_high.
@@ -186,6 +219,21 @@ class Evaluation:
             for a in np.argsort(-self.means.mean_ae[:, e], kind="stable")
         ]
 
+    def pair_rows(self) -> list[dict[str, Any]]:
+        """Return one record per pair, a the one with the better score: a, b, low, high, verdict."""
+        order = self.order
+        return [
+            {
+                "a": self.algorithms[a],
+                "b": self.algorithms[b],
+                "low": float(self.pairs.low_ab[a, b]),
+                "high": float(self.pairs.high_ab[a, b]),
+                "verdict": self.pairs.verdict(a, b),
+            }
+            for place, a in enumerate(order)
+            for b in order[place + 1 :]
+        ]
+
     def to_frame(self) -> "polars.DataFrame":
         """Return `rows` as a polars DataFrame; ``.to_pandas()`` makes a pandas one of it."""
         import polars
@@ -211,6 +259,10 @@ class Evaluation:
             "valid": self.valid,
             "delta": self.delta,
             "algorithms": self.rows(),
+            "pairs": self.pair_rows(),
+            "groups": [list(group) for group in self.groups],
+            "partial_order": [list(pair) for pair in self.partial_order],
+            "verdicts": list(self.verdicts),
             "environments": [
                 {
                     "name": name,
@@ -249,8 +301,8 @@ class Evaluation:
         # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
         percent = f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
         if self.valid:
-            return f"With probability at least {percent}, all intervals hold."
-        return f"The intervals are approximate: they aim at {percent} together and do not guarantee it."
+            return f"With probability at least {percent}, all intervals and verdicts hold."
+        return f"Intervals and verdicts are approximate: they aim at {percent} together and do not guarantee it."
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))
@@ -262,7 +314,9 @@ class Evaluation:
         size = f"{len(self.algorithms)} algorithms on {len(self.environments)} environments"
         heading = f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"
         notes = [f"Note: {warning}" for warning in self.warnings]
-        return "\n".join([f"Evaluation of {size} by {self.method!r}", heading, *lines, self.claim, *notes])
+        return "\n".join(
+            [f"Evaluation of {size} by {self.method!r}", heading, *lines, *self.verdicts, self.claim, *notes]
+        )
 
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
@@ -278,7 +332,7 @@ class Evaluation:
             )
             for row in self.rows()
         )
-        notes = "".join(f"<p>{escape(text)}</p>" for text in (self.claim, *self.warnings))
+        notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.verdicts, self.claim, *self.warnings))
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
 
 

@@ -6,6 +6,9 @@ import numpy as np
 
 from untuned.scores import Floats, Ints
 
+#: The number of all payoffs that are one half by construction, in `Boxes.same_aer` as `structural` makes it.
+ONE_HALF = 0
+
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
@@ -39,7 +42,7 @@ def structural(kinds: Ints) -> Ints:
     player = kinds.T[:, :, None]
     reference = kinds[None, :, :]
     different = 1 + (np.arange(m)[None, :, None] * n + player) * n + reference
-    return np.where(player == reference, 0, different).astype(np.int64)
+    return np.where(player == reference, ONE_HALF, different).astype(np.int64)
 
 
 def equal_ends(low_aer: Floats, high_aer: Floats) -> Ints:

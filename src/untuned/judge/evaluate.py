@@ -1,6 +1,7 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -9,13 +10,15 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.boxes import Boxes
+from untuned.judge.differences import Differences, closed, direct, pairs_to_solve, separate
+from untuned.judge.functional import functional, given_weights, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.methods import Conventions, Method, boxes, method, payoff_of
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
-from untuned.judge.propagate import Bounds, propagated, weighted
-from untuned.judge.ranks import ranks
+from untuned.judge.propagate import Bounds, aggregate_goals, bounds_of, propagated, solutions, weighted
+from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
 from untuned.scores import Floats, Ints, ScoreTable
 
@@ -25,8 +28,11 @@ Progress = Callable[[str, int, int], None]
 RESAMPLES = 10_000
 # With fewer trials than this the approximate methods have not even their approximation to stand on.
 _FEW = 30
-# Equilibria and bounds have no more digits than this; a difference below it is the order of summation.
-_RESOLUTION = 1e-9
+# Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
+_PARTS = 1
+# Cases that branching may look at for a pair: as many as take seconds, none on boards where that would be hours.
+_CASES = 3000
+_WORK = 3e7
 
 
 def evaluate(
@@ -38,6 +44,7 @@ def evaluate(
     conventions: Conventions = "valid",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    refine: int | None = None,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -52,9 +59,12 @@ def evaluate(
     resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
     seed = _whole("seed", seed, 0, "0 by default")
     workers = _whole("workers", workers, 1, "one per processor is a good number")
+    if refine is not None:
+        refine = _whole("refine", refine, 0, "0 for no branching, None for what suits the size")
     _check(table)
     q_er = _fixed(weights, table.algorithms, table.environments)
 
+    n = len(table.algorithms)
     pooled = pools(table)
     estimates = percentiles(pooled, payoff_of(conventions))
     empty = _empty(table, estimates)
@@ -71,11 +81,28 @@ def evaluate(
     score_a = aggregate(estimates.z_aer, weights_er)
 
     found: Boxes | None = None
+    part = 0.0
+    cases = _cases(*estimates.trials_ae.shape) if refine is None else refine
     if chosen.intervals is None:
         bounds = _bootstrapped(pooled, estimates, table, delta, q_er, resamples, seed, workers, progress)
+        differences = separate(bounds)
     else:
-        found = boxes(chosen, table, pooled, estimates, delta, conventions)
-        bounds = _bounded(found, q_er, workers, progress)
+        # Before the scores are looked at: what each bound may get wrong.
+        if conventions == "valid":
+            part = share(estimates.trials_ae, given=q_er is not None)
+        found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
+        if q_er is not None:
+            bounds = weighted(found, q_er)
+            differences = separate(bounds)
+            if part > 0.0:
+                other_ab = given_weights(estimates, q_er, part * delta)
+                differences = replace(differences, high_ab=closed(np.minimum(differences.high_ab, other_ab)))
+        elif conventions == "paper":
+            bounds = propagated(found, workers=workers, advance=_counter("bounds", 2 * n, progress))
+            differences = separate(bounds)
+        else:
+            bounds, differences = _bounded(found, estimates, score_a, part * delta, cases, workers, progress)
+    pairs = differences.pairs()
 
     return Evaluation(
         method=chosen.name,
@@ -86,7 +113,8 @@ def evaluate(
         score_a=score_a,
         low_a=bounds.low_a,
         high_a=bounds.high_a,
-        ranks=ranks(score_a, bounds.low_a, bounds.high_a, _RESOLUTION),
+        ranks=ranks_by_verdicts(score_a, pairs),
+        pairs=pairs,
         q_er=weights_er,
         percentiles=PercentileTable(
             estimates.z_aer, None if found is None else found.low_aer, None if found is None else found.high_aer
@@ -94,7 +122,7 @@ def evaluate(
         means=_means(table, delta),
         trials_ae=table.trials,
         ranges=table.ranges,
-        settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, bounds)),
+        settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, cases, part, bounds)),
         provenance=table.provenance,
         warnings=(
             *_warnings(chosen, conventions, estimates.trials_ae, empty),
@@ -168,11 +196,40 @@ def _check(table: ScoreTable) -> None:
         raise InvalidInput("there are no scores: give every algorithm at least one trial on some environment")
 
 
-def _bounded(found: Boxes, q_er: Floats | None, workers: int, progress: Progress | None) -> Bounds:
-    if q_er is not None:
-        return weighted(found, q_er)
-    total = 2 * found.low_aer.shape[0]
-    return propagated(found, workers=workers, advance=_counter("bounds", total, progress))
+def _bounded(
+    found: Boxes,
+    estimates: Percentiles,
+    score_a: Floats,
+    delta: float,
+    cases: int,
+    workers: int,
+    progress: Progress | None,
+) -> tuple[Bounds, Differences]:
+    """Return bounds on all aggregates and on all their differences; ``delta`` is the functional bound's."""
+    goals = aggregate_goals(found)
+    advance = _counter("bounds", len(goals), progress)
+    solved = solutions(goals, found, parts=_PARTS, workers=workers, advance=advance)
+    bounds = bounds_of(solved)
+    known = separate(bounds)
+    other = functional(found, _PARTS, estimates, delta) if delta > 0.0 else None
+    advance = _counter("pairs", len(pairs_to_solve(found, score_a, known)), progress)
+    differences = direct(
+        found,
+        _PARTS,
+        [each.values for each in solved],
+        score_a,
+        known,
+        functional=other,
+        budget=cases,
+        workers=workers,
+        advance=advance,
+    )
+    return bounds, differences
+
+
+def _cases(n: int, m: int) -> int:
+    """Return how many cases branching looks at, by the size of the board: all moves of all joint strategies."""
+    return min(_CASES, int(_WORK / (n * n * m * (n + n * m))))
 
 
 def _bootstrapped(
@@ -240,6 +297,8 @@ def _settings(
     conventions: Conventions,
     resamples: int,
     seed: int,
+    cases: int,
+    part: float,
     bounds: Bounds,
 ) -> Mapping[str, object]:
     settings: dict[str, object] = {
@@ -253,6 +312,8 @@ def _settings(
         settings |= {"resamples": resamples, "seed": seed}
     else:
         settings["slack"] = bounds.slack
+        if conventions == "valid":
+            settings |= {"refine": cases, "functional": part}
     return settings
 
 

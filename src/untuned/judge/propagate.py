@@ -8,8 +8,17 @@ room, so each is decided alone: on exactly when it leads to a higher value. With
     (T v)(s) = R(s) + gamma [v(s) + sum over moves of c(s, s') (v(s') - v(s))],
 
 c = eta for a certain improvement, eta/50 for a structural tie, eta 1[v(s') > v(s)] for an uncertain one. Policy
-iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products are computed from the intervals
-themselves: memory grows with the number of states, not with its square.
+iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products (`untuned.judge.moves`) are computed
+from the intervals themselves: memory grows with the number of states, not with its square.
+
+**Parts.** That lets one payoff be above 1/2 for one move and below it for another. Yet every algorithm has exactly 1/2
+against itself, on every environment: so every payoff is compared with many that are known, and cannot be on both sides
+of them. With ``parts`` each state also chooses a part of its interval, cut at 1/2 and perhaps further, and
+
+    (T v)(s) = max over the parts of its interval of [ the same, with only that part for the state's own payoff ].
+
+In the states (i, .) themselves the reward is their own payoff, so there it ends where the part does. The truth is among
+what is allowed, so the bound is valid; it is never wider, and much narrower where many payoffs are near 1/2.
 
 Whatever v is, with rho = max (T v - v), the bound is at most (1 - gamma) mean(v) + rho: T is monotone and adding a
 constant c to v adds gamma c to T v, so v* <= v + rho/(1 - gamma). That is what is returned, with an allowance for
@@ -22,44 +31,81 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from untuned.judge import krylov
 from untuned.judge.boxes import Boxes
-from untuned.judge.game import POPULATION, constants
 from untuned.judge.jit import kernel
+from untuned.judge.moves import (
+    Board,
+    Policy,
+    board,
+    departures,
+    find_places,
+    new_policy,
+    part_of,
+    rank_worth,
+)
 from untuned.scores import Floats
-
-Numbers = NDArray[np.int32]
-
-
-class Ties(NamedTuple):
-    """Which payoffs are equal for certain.
-
-    Attributes
-    ----------
-    same
-        ``[a, k]``: equal numbers for equal payoffs.
-    members
-        ``[a, :]``: the columns of row a, those with equal payoffs side by side.
-    first, end
-        ``[a, k]``: where in ``members[a]`` the columns equal to k begin and end; nothing where k is alone.
-    """
-
-    same: Numbers
-    members: Numbers
-    first: Numbers
-    end: Numbers
 
 
 class Limits(NamedTuple):
-    """How much work a bound may take: one that was not finished in it is wider, not wrong."""
+    """How much work a bound may take: one that was not finished in it is wider, not wrong.
+
+    Attributes
+    ----------
+    policies
+        How many to try.
+    iterations
+        How many to spend on the system of each.
+    slack
+        Stop when the bound is known to be this close to the best one.
+    enough
+        Stop when the bound is below this.
+    """
 
     policies: int = 100
     iterations: int = 300
+    # An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
+    slack: float = 1e-11
+    enough: float = -np.inf
 
 
 LIMITS = Limits()
+
+
+class Goal(NamedTuple):
+    """What is to be as large as possible, on the equilibrium's average.
+
+    Attributes
+    ----------
+    reward
+        Of every (environment, reference), of any sign.
+    plus, minus
+        The algorithms whose payoffs stand in it, with their upper and lower ends; -1 for none. In their own rows the
+        reward ends where the part does that a state has chosen.
+    """
+
+    reward: Floats
+    plus: int = -1
+    minus: int = -1
+
+
+class Solution(NamedTuple):
+    """A bound, and how it was reached.
+
+    Attributes
+    ----------
+    bound
+        At least as large as every average the intervals allow.
+    slack
+        How much larger than the largest it may be.
+    values
+        Of every state: where the next solution may begin.
+    """
+
+    bound: float
+    slack: float
+    values: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,22 +125,37 @@ class Bounds:
     slack: float
 
 
-def propagated(boxes: Boxes, *, workers: int = 1, advance: Callable[[int], None] | None = None) -> Bounds:
+def propagated(
+    boxes: Boxes, *, parts: int = 0, workers: int = 1, advance: Callable[[int], None] | None = None
+) -> Bounds:
     """Return the bounds on every algorithm's aggregate when the weights are the game's equilibrium.
 
     Parameters
     ----------
     boxes
         Intervals on the percentiles.
+    parts
+        Into how many parts an interval is cut on each side of 1/2; 0, as published, leaves it whole.
     workers
         How many threads solve bounds at the same time; the numbers do not depend on it.
     advance
         Called with 1 after every bound, 2 n times in all, in the caller's thread.
     """
+    return bounds_of(solutions(aggregate_goals(boxes), boxes, parts=parts, workers=workers, advance=advance))
+
+
+def aggregate_goals(boxes: Boxes) -> list[Goal]:
+    """Return what bounds on all aggregates maximise: n of them from above, then n from below."""
     n = boxes.low_aer.shape[0]
-    rewards = [boxes.high_aer[i] for i in range(n)] + [-boxes.low_aer[i] for i in range(n)]
-    upper, slack = maxima(rewards, boxes, workers=workers, advance=advance)
-    return Bounds(-upper[n:], upper[:n], slack)
+    upper = [Goal(boxes.high_aer[i], plus=i) for i in range(n)]
+    return upper + [Goal(-boxes.low_aer[i], minus=i) for i in range(n)]
+
+
+def bounds_of(found: Sequence[Solution]) -> Bounds:
+    """Return the bounds that the solutions of `aggregate_goals` are."""
+    n = len(found) // 2
+    ends = np.array([each.bound for each in found])
+    return Bounds(-ends[n:], ends[:n], max(each.slack for each in found))
 
 
 def weighted(boxes: Boxes, q_er: Floats) -> Bounds:
@@ -123,41 +184,46 @@ def maxima(
     boxes, workers, advance
         As for `propagated`.
     """
-    n, m, _ = boxes.low_aer.shape
-    shape = (n, m * n)
-    low = np.ascontiguousarray(boxes.low_aer.reshape(shape))
-    high = np.ascontiguousarray(boxes.high_aer.reshape(shape))
-    ties = _ties(boxes.same_aer.reshape(shape))
-    eta, gamma, _ = constants(n, m)
+    goals = [Goal(np.asarray(reward)) for reward in rewards]
+    found = solutions(goals, boxes, limits=limits, workers=workers, advance=advance)
+    return np.array([each.bound for each in found]), max(each.slack for each in found)
 
-    def solve(reward: Floats) -> tuple[float, float]:
-        return _maximum(np.ascontiguousarray(reward, dtype=np.float64).ravel(), low, high, ties, eta, gamma, limits)
+
+def solutions(
+    goals: Sequence[Goal],
+    boxes: Boxes,
+    *,
+    parts: int = 0,
+    limits: Limits = LIMITS,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> list[Solution]:
+    """Return the solution of every goal; the options are those of `propagated` and `maxima`."""
+    made = board(boxes, parts)
+
+    def solve(goal: Goal) -> Solution:
+        return solution(goal, made, limits)[0]
 
     found = []
     with ThreadPoolExecutor(max(workers, 1)) as threads:
-        for bound in threads.map(solve, rewards):
-            found.append(bound)
+        for each in threads.map(solve, goals):
+            found.append(each)
             if advance is not None:
                 advance(1)
-    return np.array([bound for bound, _ in found]), max(slack for _, slack in found)
+    return found
 
 
-def _ties(same: NDArray[np.int64]) -> Ties:
-    _, numbers = np.unique(same, return_inverse=True)
-    numbers = numbers.reshape(same.shape).astype(np.int32)
-    members = np.argsort(numbers, axis=1, kind="stable")
-    first = np.empty(same.shape, dtype=np.int32)
-    end = np.empty(same.shape, dtype=np.int32)
-    for a, row in enumerate(numbers):
-        in_order = row[members[a]]
-        first[a] = np.searchsorted(in_order, row, side="left")
-        end[a] = np.searchsorted(in_order, row, side="right")
-    end[end - first == 1] = 0
-    return Ties(np.ascontiguousarray(numbers), members.astype(np.int32), first, end)
+def solution(goal: Goal, made: Board, limits: Limits = LIMITS, start: Floats | None = None) -> tuple[Solution, Policy]:
+    """Return the solution of one goal and its last policy, from the values ``start`` if they are given."""
+    reward = np.ascontiguousarray(goal.reward, dtype=np.float64).ravel()
+    # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
+    centre = float(reward.mean())
+    values = np.tile(reward - centre, (made.low.shape[0], 1)) if start is None else start.copy()
+    policy = new_policy(made)
+    bound, slack = _maximum(reward, goal.plus, goal.minus, centre, values, policy, made, limits)
+    return Solution(bound, slack, values), policy
 
 
-# An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
-_SLACK = 1e-11
 # Bounds from the first policies may be worse than the one they began with, before they get good.
 _PATIENCE = 20
 _SWEEPS = 10
@@ -165,21 +231,23 @@ _SWEEPS = 10
 
 @kernel
 def _maximum(
-    reward: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float, limits: Limits
+    reward: Floats,
+    plus: int,
+    minus: int,
+    centre: float,
+    values: Floats,
+    policy: Policy,
+    board: Board,
+    limits: Limits,
 ) -> tuple[float, float]:
-    """Return a bound on the largest average, and how much it may exceed the largest."""
-    n, columns = low.shape
-    # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
-    centre = float(np.mean(reward))
+    """Return a bound on the largest average, and how much it may exceed the largest; improve ``values``."""
+    n, columns = board.low.shape
+    gamma = board.gamma
     spread = 0.0
     for k in range(columns):
         spread = max(spread, abs(reward[k] - centre))
-    values = np.empty((n, columns))
-    for a in range(n):
-        for k in range(columns):
-            values[a, k] = reward[k] - centre
     kept = values.copy()
-    policy = np.empty((n, columns))
+    rewards = np.empty((n, columns))
     work = krylov.workspace(n, columns)
 
     best = np.inf
@@ -188,18 +256,16 @@ def _maximum(
     waited = 0
     for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
-        policy[:] = values
-        _leaving(policy, low, high, ties, eta, gamma, work.diagonal)
-        _residual(values, reward, centre, policy, low, high, ties, eta, gamma, work)
+        _improve(values, reward, plus, minus, centre, policy, board, rewards, work)
         rho, fall = np.max(work.residual), np.min(work.residual)
         largest = np.max(np.abs(values))
         average = (1.0 - gamma) * np.mean(values)
         # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
-        rounding = 4.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre))
+        rounding = 8.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre) + 1.0)
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
         gap = rho - fall
         found = centre + average + rho + rounding
-        if not np.isfinite(found) or largest > 2.0 * spread / (1.0 - gamma):
+        if not np.isfinite(found) or largest > 2.0 * (spread + 1.0) / (1.0 - gamma):
             # No policy has such values: the solver broke down. Once more from the best there were.
             waited += 1
             if waited >= _PATIENCE:
@@ -215,112 +281,102 @@ def _maximum(
             narrowest = gap
             slack = gap + 2.0 * rounding
             kept[:] = values
-        if gap <= max(_SLACK, rounding) or waited >= _PATIENCE:
+        if gap <= max(limits.slack, rounding) or waited >= _PATIENCE or best < limits.enough:
             break
 
         # Where the last solution gained nothing the method may have broken down. Another residual may do better.
         for _ in range(_SWEEPS if waited > 0 else 0):
             krylov.sweep(work, values)
-            _residual(values, reward, centre, policy, low, high, ties, eta, gamma, work)
+            _residual(values, policy, board, rewards, work)
 
         # Solve this policy's system, far enough for the next policy to be better.
-        wanted = max(1e-3 * gap, 0.1 * _SLACK)
+        wanted = max(1e-3 * gap, 0.1 * limits.slack)
         krylov.begin(work)
         for _ in range(limits.iterations):
             if not krylov.aim(work):
                 break
-            _product(work.scaled, policy, low, high, ties, eta, gamma, work.diagonal, work.image)
+            _product(work.scaled, policy, board, work.diagonal, work.image)
             if not krylov.first_step(work, values):
                 break
-            _product(work.scaled, policy, low, high, ties, eta, gamma, work.diagonal, work.second_image)
+            _product(work.scaled, policy, board, work.diagonal, work.second_image)
             if not krylov.second_step(work, values):
                 break
             size = np.max(np.abs(work.residual))
             if size <= wanted or not size < krylov.EXPLODED:
                 break
+    values[:] = kept
     return best, slack
 
 
 @kernel
-def _residual(
+def _improve(
     values: Floats,
     reward: Floats,
+    plus: int,
+    minus: int,
     centre: float,
-    policy: Floats,
-    low: Floats,
-    high: Floats,
-    ties: Ties,
-    eta: float,
-    gamma: float,
+    policy: Policy,
+    board: Board,
+    rewards: Floats,
     work: krylov.Work,
 ) -> None:
+    """Make the policy greedy for ``values``; write its rewards, the diagonal of its system, and T v - v."""
+    n, columns = values.shape
+    eta, gamma = board.eta, board.gamma
+    ones = np.ones((n, columns))
+    sums = work.image
+    counts = work.second_image
+    bottoms = board.low.copy()
+    tops = board.high.copy()
+    policy.worth[:] = values
+    rank_worth(policy)
+    work.residual[:] = -np.inf
+    for part in range(2 * board.parts + 1):
+        for a in range(n):
+            for k in range(columns):
+                low, high = board.low[a, k], board.high[a, k]
+                if board.parts > 0:
+                    low, high = part_of(low, high, part, board.parts)
+                policy.bottom[a, k] = low
+                policy.top[a, k] = high
+        find_places(policy, board)
+        departures(values, policy, board, sums)
+        departures(ones, policy, board, counts)
+        for a in range(n):
+            for k in range(columns):
+                gets = reward[k] - centre
+                if a == plus:
+                    gets += policy.top[a, k] - board.high[a, k]
+                if a == minus:
+                    gets += board.low[a, k] - policy.bottom[a, k]
+                moves = gamma * eta * (sums[a, k] - counts[a, k] * values[a, k])
+                gain = gets + moves - (1.0 - gamma) * values[a, k]
+                if gain > work.residual[a, k]:
+                    work.residual[a, k] = gain
+                    work.diagonal[a, k] = (1.0 - gamma) + gamma * eta * counts[a, k]
+                    rewards[a, k] = gets
+                    bottoms[a, k] = policy.bottom[a, k]
+                    tops[a, k] = policy.top[a, k]
+    policy.bottom[:] = bottoms
+    policy.top[:] = tops
+    find_places(policy, board)
+
+
+@kernel
+def _residual(values: Floats, policy: Policy, board: Board, rewards: Floats, work: krylov.Work) -> None:
     """Write the residual of the policy's system at ``values``."""
-    _product(values, policy, low, high, ties, eta, gamma, work.diagonal, work.residual)
+    _product(values, policy, board, work.diagonal, work.residual)
     rows, columns = values.shape
     for a in range(rows):
         for k in range(columns):
-            work.residual[a, k] = reward[k] - centre - work.residual[a, k]
+            work.residual[a, k] = rewards[a, k] - work.residual[a, k]
 
 
 @kernel
-def _leaving(policy: Floats, low: Floats, high: Floats, ties: Ties, eta: float, gamma: float, diagonal: Floats) -> None:
-    """Write the diagonal of I - gamma C for the policy that is greedy for ``policy``."""
-    n, columns = low.shape
-    ones = np.ones((n, columns))
-    for a in range(n):
+def _product(values: Floats, policy: Policy, board: Board, diagonal: Floats, image: Floats) -> None:
+    """Write (I - gamma C) v for the policy."""
+    departures(values, policy, board, image)
+    rows, columns = values.shape
+    for a in range(rows):
         for k in range(columns):
-            diagonal[a, k] = 0.0
-    moves = np.empty((n, columns))
-    _product(ones, policy, low, high, ties, eta, 1.0, diagonal, moves)
-    for a in range(n):
-        for k in range(columns):
-            diagonal[a, k] = (1.0 - gamma) - gamma * moves[a, k]
-
-
-@kernel
-def _product(
-    values: Floats,
-    policy: Floats,
-    low: Floats,
-    high: Floats,
-    ties: Ties,
-    eta: float,
-    gamma: float,
-    diagonal: Floats,
-    image: Floats,
-) -> None:
-    """Write (I - gamma C) v for the policy that is greedy for ``policy``."""
-    n, columns = low.shape
-    tie = 1.0 / POPULATION
-    for a in range(n):
-        lows = low[a]
-        highs = high[a]
-        chosen = policy[a]
-        row = values[a]
-        for k in range(columns):
-            # The second player descends. A move is possible unless its payoff is certainly higher.
-            bottom = lows[k]
-            top = highs[k]
-            here = chosen[k]
-            total = 0.0
-            for j in range(columns):
-                on = (lows[j] <= top) & ((highs[j] < bottom) | (chosen[j] > here))
-                total += row[j] if on else 0.0
-            # Ties have equal intervals, so they were taken for uncertain: put right here, a third faster than asking
-            # in the loop above.
-            for i in range(ties.first[a, k], ties.end[a, k]):
-                j = ties.members[a, i]
-                if j != k:
-                    total += tie * row[j] - (row[j] if chosen[j] > here else 0.0)
-            image[a, k] = total
-        for b in range(n):
-            # The first player climbs.
-            if b == a:
-                continue
-            for k in range(columns):
-                on = (high[b, k] >= low[a, k]) & ((low[b, k] > high[a, k]) | (policy[b, k] > policy[a, k]))
-                weight = 1.0 if on else 0.0
-                weight = tie if ties.same[b, k] == ties.same[a, k] else weight
-                image[a, k] += weight * values[b, k]
-        for k in range(columns):
-            image[a, k] = diagonal[a, k] * values[a, k] - gamma * eta * image[a, k]
+            image[a, k] = diagonal[a, k] * values[a, k] - board.gamma * board.eta * image[a, k]

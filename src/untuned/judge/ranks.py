@@ -1,9 +1,10 @@
-"""Ranks, and the ranks that intervals allow, as in the paper's tables."""
+"""Ranks, and the ranks that intervals or bounds on differences allow, as in the paper's tables."""
 
 import numpy as np
 
 from untuned.evaluation import Ranks
 from untuned.scores import Floats
+from untuned.verdicts import RESOLUTION, Pairs
 
 
 def ranks(score: Floats, low: Floats, high: Floats, resolution: float = 0.0) -> Ranks:
@@ -19,3 +20,15 @@ def ranks(score: Floats, low: Floats, high: Floats, resolution: float = 0.0) -> 
     worst = n - np.count_nonzero(high[None, :] < low[:, None] - resolution, axis=1)
     best = 1 + np.count_nonzero(low[None, :] > high[:, None] + resolution, axis=1)
     return Ranks(rank, worst, best)
+
+
+def ranks_by_verdicts(score: Floats, pairs: Pairs) -> Ranks:
+    """Return the ranks of scores whose differences are bounded, shape (n,).
+
+    Worst: n - the number that I am better than for certain. Best: 1 + the number that are better than I for certain.
+    Where the bounds come from intervals alone, this is what `ranks` returns.
+    """
+    better = pairs.better_ab
+    rank = 1 + np.count_nonzero(score[None, :] > score[:, None] + RESOLUTION, axis=1)
+    worst = score.shape[0] - np.count_nonzero(better, axis=1)
+    return Ranks(rank, worst, 1 + np.count_nonzero(better, axis=0))

@@ -1,0 +1,150 @@
+"""Bounds on the differences of aggregates, all at once: what verdicts come from.
+
+y[i] - y[l] is an average of z[i] - z[l] under the same weights, whatever they are, so it is bounded as one quantity.
+The bound holds whenever all intervals on percentiles do, like those on the aggregates, and is never wider than what the
+two intervals on y[i] and y[l] say. Everything that holds at the same time may be combined: the narrowest of several
+bounds, and
+
+    y[i] - y[l] <= (y[i] - y[j])+ + (y[j] - y[l])+
+
+so what is better than something better than a third is better than the third.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.judge.boxes import Boxes
+from untuned.judge.functional import Functional
+from untuned.judge.moves import board
+from untuned.judge.propagate import Bounds, Limits, solution
+from untuned.judge.refine import Refined, difference_goal, refined
+from untuned.scores import Floats
+from untuned.verdicts import RESOLUTION, Pairs
+
+Pair = tuple[int, int]
+
+#: States times moves of each, times pairs: with more than this, only what may decide a pair is solved.
+MANY = 2e9
+# A difference is reported to four digits.
+_LIMITS = Limits(slack=1e-7)
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Upper bounds on all differences of aggregates.
+
+    Attributes
+    ----------
+    high_ab
+        On y[a] - y[b]; the lower bound is minus the upper bound on y[b] - y[a]. Zero on the diagonal.
+    possible_ab
+        True where a game is known that the intervals allow and in which y[a] > y[b]: nothing but more trials will show
+        that a is worse.
+    """
+
+    high_ab: Floats
+    possible_ab: NDArray[np.bool_]
+
+    def pairs(self) -> Pairs:
+        """Return the bounds from both sides."""
+        return Pairs(-self.high_ab.T, self.high_ab)
+
+
+def separate(bounds: Bounds) -> Differences:
+    """Return what bounds on the aggregates alone say about their differences."""
+    high_ab = bounds.high_a[:, None] - bounds.low_a[None, :]
+    np.fill_diagonal(high_ab, 0.0)
+    return Differences(high_ab, np.zeros(high_ab.shape, dtype=np.bool_))
+
+
+def direct(
+    boxes: Boxes,
+    parts: int,
+    values: Sequence[Floats],
+    score_a: Floats,
+    known: Differences,
+    *,
+    functional: Functional | None = None,
+    budget: int = 0,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> Differences:
+    """Return bounds on all differences of aggregates under the game's weights.
+
+    Parameters
+    ----------
+    boxes, parts
+        Intervals on the percentiles, and how finely bounds cut them.
+    values
+        Those of the solutions of `untuned.judge.propagate.aggregate_goals`, from which differences begin: the sum of
+        two certifies a bound no wider than the two bounds on aggregates.
+    score_a
+        The estimates: they say which of two directions may be decided.
+    known
+        What the bounds on the aggregates say.
+    functional
+        Another bound that holds at the same time, tried where the first does not decide.
+    budget
+        How many cases branching may look at, for every pair that is not decided.
+    workers
+        Threads; no number depends on it.
+    advance
+        Called with 1 after every pair of those that `pairs_to_solve` returns.
+    """
+    pairs = pairs_to_solve(boxes, score_a, known)
+    n = len(score_a)
+    made = board(boxes, parts)
+    high_ab, possible_ab = known.high_ab.copy(), known.possible_ab.copy()
+
+    def solve(pair: Pair) -> tuple[float, Refined | None]:
+        i, l = pair  # noqa: E741 - as in the paper
+        found, _ = solution(difference_goal(boxes, i, l), made, _LIMITS, values[i] + values[n + l])
+        bound = min(found.bound, float(known.high_ab[i, l]))
+        if bound < -RESOLUTION or not may_decide(score_a, i, l):
+            return bound, None
+        if functional is not None:
+            bound = min(bound, functional.bound(i, l))
+        if bound < -RESOLUTION or budget == 0:
+            return bound, None
+        further = refined(boxes, i, l, budget, found.values)
+        return min(bound, further.bound), further
+
+    with ThreadPoolExecutor(max(workers, 1)) as threads:
+        for (i, l), (bound, further) in zip(pairs, threads.map(solve, pairs), strict=True):  # noqa: E741
+            high_ab[i, l] = bound
+            possible_ab[i, l] = further is not None and further.reason == "possible"
+            if advance is not None:
+                advance(1)
+    return Differences(closed(high_ab), possible_ab)
+
+
+def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pair]:
+    """Return the ordered pairs that are worth a solution: all, or where that is too much those that may be decided."""
+    n, m, _ = boxes.low_aer.shape
+    work = float(n * n * m) * (n + m * n) * n * (n - 1)
+    return [
+        (i, l)
+        for i in range(n)
+        for l in range(n)  # noqa: E741
+        if i != l and (work <= MANY or (may_decide(score_a, i, l) and known.high_ab[i, l] >= -RESOLUTION))
+    ]
+
+
+def may_decide(score_a: Floats, i: int, l: int) -> bool:  # noqa: E741
+    """Whether y[i] - y[l] can turn out to be below zero: the estimates are among what the intervals allow."""
+    return bool(score_a[i] < score_a[l])
+
+
+def closed(high_ab: Floats) -> Floats:
+    """Return the bounds with all that follows from several of them together."""
+    high = high_ab.copy()
+    np.fill_diagonal(high, 0.0)
+    for j in range(high.shape[0]):
+        high = np.minimum(high, high[:, j, None] + high[None, j, :])
+    # Rounding alone can make going there and back better than staying.
+    np.fill_diagonal(high, 0.0)
+    return high

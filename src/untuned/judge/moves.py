@@ -1,0 +1,355 @@
+"""Where a walk may go when payoffs are known by intervals only: the sums over moves that bounds are made of.
+
+A policy says, for every joint strategy, which open moves are on: those to a strategy that it takes to be worth more. It
+also says what it takes the strategy's own payoff for: anything from ``bottom`` to ``top``, a part of its interval. A
+move is certain when the other payoff's interval lies wholly on one side of that part, impossible when on the other, and
+a tie when the two are the same number by construction.
+
+Nothing is stored per move. In short rows every move is asked for anew. In long ones the sum over the moves that are on,
+
+    {high' < bottom} + {low' <= top, worth' > worth} - {high' < bottom, worth' > worth},
+
+is one prefix sum and two dominance sums, by Fenwick trees into which the row's strategies go in falling order of worth:
+O(K log K) for a row of K instead of O(K^2).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.judge.boxes import ONE_HALF, Boxes
+from untuned.judge.game import POPULATION, constants
+from untuned.judge.jit import kernel
+from untuned.scores import Floats
+
+Numbers = NDArray[np.int32]
+
+#: From this many columns on, trees are faster than asking for every move (benchmarks/judge.py --only rows).
+LONG = 400
+
+HALF = 0.5
+#: The neighbours of one half: an end here stands for "anything below" and "anything above", one half excluded.
+BELOW = float(np.nextafter(HALF, 0.0))
+ABOVE = float(np.nextafter(HALF, 1.0))
+
+
+class Board(NamedTuple):
+    """Payoffs known by intervals, [algorithm, column] with column = environment n + reference.
+
+    Attributes
+    ----------
+    low, high
+        The ends of the intervals.
+    same
+        Equal numbers for payoffs that are equal for certain.
+    members
+        ``[a, :]``: the columns of row a, those with equal payoffs side by side.
+    first, end
+        ``[a, k]``: where in ``members[a]`` the columns equal to k begin and end; nothing where k is alone.
+    halves
+        ``[a]``: how many columns of row a are one half by construction; they come first in ``members[a]``.
+    by_high, sorted_low, sorted_high, rank_low, rank_high
+        For long rows: the columns by their upper ends, the ends in order, and the places of each column's; else empty.
+    eta, gamma
+        The game's constants.
+    parts
+        Into how many parts the interval of a payoff is cut on each side of one half; 0 where it is left whole.
+    """
+
+    low: Floats
+    high: Floats
+    same: Numbers
+    members: Numbers
+    first: Numbers
+    end: Numbers
+    halves: Numbers
+    by_high: Numbers
+    sorted_low: Floats
+    sorted_high: Floats
+    rank_low: Numbers
+    rank_high: Numbers
+    eta: float
+    gamma: float
+    parts: int
+
+
+class Policy(NamedTuple):
+    """Which open moves are on; all arrays are [algorithm, column].
+
+    Attributes
+    ----------
+    worth
+        Open moves are on where they lead to more.
+    bottom, top
+        What each payoff is taken for: something between these.
+    order
+        For long rows: the columns by falling worth; else empty.
+    low_place, high_place
+        For long rows: how many lower ends are at most ``top``, and how many upper ends are below ``bottom``.
+    """
+
+    worth: Floats
+    bottom: Floats
+    top: Floats
+    order: Numbers
+    low_place: Numbers
+    high_place: Numbers
+
+
+def board(boxes: Boxes, parts: int, *, long: int = LONG) -> Board:
+    """Return the board of some intervals; rows of at least ``long`` columns get what their trees need."""
+    n, m, _ = boxes.low_aer.shape
+    shape = (n, m * n)
+    low = np.array(boxes.low_aer, dtype=np.float64).reshape(shape)
+    high = np.array(boxes.high_aer, dtype=np.float64).reshape(shape)
+    # Numbers keep their order, so that what is one half by construction comes first.
+    _, numbers = np.unique(boxes.same_aer, return_inverse=True)
+    same: Numbers = numbers.reshape(shape).astype(np.int32)
+    members = np.argsort(same, axis=1, kind="stable")
+    in_order = np.take_along_axis(same, members, axis=1)
+    begins = np.ones(shape, dtype=np.bool_)
+    begins[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
+    places = np.arange(shape[1])
+    starts = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
+    ends_here = np.ones(shape, dtype=np.bool_)
+    ends_here[:, :-1] = begins[:, 1:]
+    stops = np.minimum.accumulate(np.where(ends_here, places + 1, shape[1])[:, ::-1], axis=1)[:, ::-1]
+    first = np.empty(shape, dtype=np.int32)
+    end = np.empty(shape, dtype=np.int32)
+    np.put_along_axis(first, members, starts.astype(np.int32), axis=1)
+    np.put_along_axis(end, members, np.where(stops - starts == 1, 0, stops).astype(np.int32), axis=1)
+    kept = low if shape[1] >= long else np.empty((0, 0))
+    kept_high = high if shape[1] >= long else np.empty((0, 0))
+    by_low = np.argsort(kept, axis=1, kind="stable")
+    by_high = np.argsort(kept_high, axis=1, kind="stable")
+    eta, gamma, _ = constants(n, m)
+    return Board(
+        low,
+        high,
+        same,
+        members.astype(np.int32),
+        first,
+        end,
+        (boxes.same_aer.reshape(shape) == ONE_HALF).sum(axis=1).astype(np.int32),
+        by_high.astype(np.int32),
+        np.take_along_axis(kept, by_low, axis=1),
+        np.take_along_axis(kept_high, by_high, axis=1),
+        np.argsort(by_low, axis=1).astype(np.int32),
+        np.argsort(by_high, axis=1).astype(np.int32),
+        eta,
+        gamma,
+        parts,
+    )
+
+
+@kernel(inline=True)
+def part_of(low: float, high: float, part: int, parts: int) -> tuple[float, float]:
+    """Return the ends of one of the 2 parts + 1 parts of an interval; together they have all of it.
+
+    An interval around one half is cut there: parts below it, one half alone, parts above it.
+    """
+    if low == high:
+        return low, high
+    count = parts
+    if low > HALF or high < HALF:
+        # The last one twice: all payoffs are looked at as often.
+        count = 2 * parts
+        part = min(part, count - 1)
+    elif part == parts or (part < parts and low == HALF) or (part > parts and high == HALF):
+        return HALF, HALF
+    elif part < parts:
+        high = BELOW
+    else:
+        low = ABOVE
+        part -= parts + 1
+    # The ends themselves are kept as they are, whatever rounding does to the cuts.
+    step = (high - low) / count
+    return (low + part * step if part > 0 else low), (low + (part + 1) * step if part + 1 < count else high)
+
+
+@kernel
+def new_policy(board: Board) -> Policy:
+    """Return memory for a policy, whose payoffs are taken for anything in their intervals."""
+    n, columns = board.low.shape
+    rows = board.by_high.shape[0]
+    width = columns if rows > 0 else 0
+    return Policy(
+        np.zeros((n, columns)),
+        board.low.copy(),
+        board.high.copy(),
+        np.empty((rows, width), dtype=np.int32),
+        np.empty((rows, width), dtype=np.int32),
+        np.empty((rows, width), dtype=np.int32),
+    )
+
+
+@kernel
+def rank_worth(policy: Policy) -> None:
+    """Bring the order of long rows up to date with ``worth``."""
+    for a in range(policy.order.shape[0]):
+        order = np.argsort(-policy.worth[a])
+        for k in range(order.size):
+            policy.order[a, k] = order[k]
+
+
+@kernel
+def find_places(policy: Policy, board: Board) -> None:
+    """Bring the places of long rows up to date with ``bottom`` and ``top``."""
+    for a in range(policy.low_place.shape[0]):
+        lows = np.searchsorted(board.sorted_low[a], policy.top[a], side="right")
+        highs = np.searchsorted(board.sorted_high[a], policy.bottom[a], side="left")
+        for k in range(lows.size):
+            policy.low_place[a, k] = lows[k]
+            policy.high_place[a, k] = highs[k]
+
+
+@kernel
+def departures(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Write, for every strategy, the sum of the values that its moves lead to, each by its rate over eta."""
+    if board.by_high.shape[0] > 0:
+        _long_rows(values, policy, board, image)
+    else:
+        _short_rows(values, policy, board, image)
+    _row_ties(values, policy, board, image)
+    _columns(values, policy, board, image)
+
+
+@kernel
+def _short_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Write the second player's part, who descends, as if there were no ties."""
+    n, columns = values.shape
+    for a in range(n):
+        lows = board.low[a]
+        highs = board.high[a]
+        worth = policy.worth[a]
+        row = values[a]
+        for k in range(columns):
+            bottom = policy.bottom[a, k]
+            top = policy.top[a, k]
+            here = worth[k]
+            total = 0.0
+            for j in range(columns):
+                on = (highs[j] < bottom) | ((lows[j] <= top) & (worth[j] > here))
+                total += row[j] if on else 0.0
+            image[a, k] = total
+
+
+@kernel
+def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Write the same by dominance sums."""
+    n, columns = values.shape
+    certain = np.empty(columns + 1)
+    low_tree = np.empty(columns + 1)
+    high_tree = np.empty(columns + 1)
+    for a in range(n):
+        row = values[a]
+        worth = policy.worth[a]
+        order = policy.order[a]
+        certain[0] = 0.0
+        for p in range(columns):
+            certain[p + 1] = certain[p] + row[board.by_high[a, p]]
+        low_tree[:] = 0.0
+        high_tree[:] = 0.0
+        first = 0
+        while first < columns:
+            here = worth[order[first]]
+            end = first
+            while end < columns and worth[order[end]] == here:
+                k = order[end]
+                place = policy.high_place[a, k]
+                total = certain[place]
+                while place > 0:
+                    total -= high_tree[place]
+                    place &= place - 1
+                place = policy.low_place[a, k]
+                while place > 0:
+                    total += low_tree[place]
+                    place &= place - 1
+                image[a, k] = total
+                end += 1
+            for p in range(first, end):
+                k = order[p]
+                value = row[k]
+                place = board.rank_low[a, k] + 1
+                while place <= columns:
+                    low_tree[place] += value
+                    place += place & -place
+                place = board.rank_high[a, k] + 1
+                while place <= columns:
+                    high_tree[place] += value
+                    place += place & -place
+            first = end
+
+
+@kernel
+def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Put right what was taken for an open move and is a tie: a third faster than asking in the loops above."""
+    n, columns = values.shape
+    tie = 1.0 / POPULATION
+    for a in range(n):
+        for k in range(columns):
+            here = policy.worth[a, k]
+            total = 0.0
+            for i in range(board.first[a, k], board.end[a, k]):
+                j = board.members[a, i]
+                if j != k:
+                    total += tie * values[a, j] - (values[a, j] if policy.worth[a, j] > here else 0.0)
+            if board.parts > 0 and policy.bottom[a, k] == policy.top[a, k] == HALF and board.same[a, k] != ONE_HALF:
+                # Taken for one half: it ties with all that are.
+                for i in range(board.halves[a]):
+                    j = board.members[a, i]
+                    total += tie * values[a, j] - (values[a, j] if policy.worth[a, j] > here else 0.0)
+            image[a, k] += total
+
+
+@kernel
+def _columns(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Add the first player's part, who climbs."""
+    n, columns = values.shape
+    tie = 1.0 / POPULATION
+    for a in range(n):
+        for b in range(n):
+            if b == a:
+                continue
+            for k in range(columns):
+                bottom = policy.bottom[a, k]
+                top = policy.top[a, k]
+                on = (board.low[b, k] > top) | (
+                    (board.high[b, k] >= bottom) & (policy.worth[b, k] > policy.worth[a, k])
+                )
+                weight = 1.0 if on else 0.0
+                halves = (board.parts > 0) & (bottom == HALF) & (top == HALF) & (board.same[b, k] == ONE_HALF)
+                weight = tie if (board.same[b, k] == board.same[a, k]) | halves else weight
+                image[a, k] += weight * values[b, k]
+
+
+@kernel
+def arrivals(shares: Floats, policy: Policy, board: Board, image: Floats) -> None:
+    """Write, for every strategy, the sum of the shares whose moves lead there, each by its rate over eta."""
+    n, columns = shares.shape
+    tie = 1.0 / POPULATION
+    image[:] = 0.0
+    for a in range(n):
+        lows = board.low[a]
+        highs = board.high[a]
+        worth = policy.worth[a]
+        for k in range(columns):
+            bottom = policy.bottom[a, k]
+            top = policy.top[a, k]
+            here = worth[k]
+            share = shares[a, k]
+            half = board.parts > 0 and bottom == HALF and top == HALF
+            for j in range(columns):
+                on = (highs[j] < bottom) | ((lows[j] <= top) & (worth[j] > here))
+                weight = 1.0 if on else 0.0
+                same = (board.same[a, j] == board.same[a, k]) | (half & (board.same[a, j] == ONE_HALF))
+                weight = tie if same else weight
+                image[a, j] += weight * share if j != k else 0.0
+            for b in range(n):
+                if b != a:
+                    on = (board.low[b, k] > top) | ((board.high[b, k] >= bottom) & (policy.worth[b, k] > here))
+                    weight = 1.0 if on else 0.0
+                    same = (board.same[b, k] == board.same[a, k]) | (half & (board.same[b, k] == ONE_HALF))
+                    weight = tie if same else weight
+                    image[b, k] += weight * share

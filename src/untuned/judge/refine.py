@@ -1,0 +1,248 @@
+"""Branching: a bound on a difference that misses by little, made narrower by looking at cases.
+
+A bound lets every joint strategy take its payoffs for what suits it there. Cutting the interval of one percentile in
+two or three, bounding the difference in each case, and taking the largest, takes that freedom from one percentile:
+whatever its value is, it is in one of the cases. Where an interval contains 1/2 the cases are below, at and above it,
+because 1/2 is what every algorithm has against itself on every environment, and much hangs on that comparison. The
+largest case is cut again, at the percentile that carries most of the uncertainty.
+
+Stopping at any time is valid: the largest bound among the cases there are bounds the difference. It ends early when all
+of them are below zero, and when a game turns up that the intervals allow and in which the difference is positive: then
+no cutting can bring the bound below zero, only more trials can.
+"""
+
+import heapq
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from untuned.judge import krylov
+from untuned.judge.boxes import ONE_HALF, Boxes
+from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.jit import kernel
+from untuned.judge.moves import ABOVE, BELOW, HALF, Board, Policy, arrivals, board, departures
+from untuned.judge.propagate import Goal, Limits, solution
+from untuned.scores import Floats
+from untuned.verdicts import RESOLUTION
+
+#: Why branching ended: the difference is below zero; it need not be; the budget was spent.
+Reason = Literal["decided", "possible", "budget"]
+
+
+class Refined(NamedTuple):
+    """What branching came to.
+
+    Attributes
+    ----------
+    bound
+        On the difference.
+    reason
+        Why it ended.
+    cases
+        How many were bounded.
+    """
+
+    bound: float
+    reason: Reason
+    cases: int
+
+
+class _Case(NamedTuple):
+    boxes: Boxes
+    board: Board
+    values: Floats
+    policy: Policy
+
+
+# Whether a bound is below zero is all that matters here, and which case has the largest one, roughly.
+_LIMITS = Limits(slack=1e-6, enough=-RESOLUTION)
+# Cutting finer saves cases, and costs little beside the solution of systems.
+_PARTS = 4
+
+
+def difference_goal(boxes: Boxes, i: int, l: int) -> Goal:  # noqa: E741 - i and l, as in the paper
+    """Return y[i] - y[l] as something to maximise."""
+    return Goal(boxes.high_aer[i] - boxes.low_aer[l], plus=i, minus=l)
+
+
+def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = None) -> Refined:  # noqa: E741
+    """Return a bound on y[i] - y[l] after bounding no more than ``budget`` cases.
+
+    Parameters
+    ----------
+    boxes
+        Intervals on the percentiles, the same for both directions: low[r, e, a] = 1 - high[a, e, r].
+    start
+        Values to begin from.
+    """
+    closed = -np.inf
+    made = board(boxes, _PARTS)
+    root, policy = solution(difference_goal(boxes, i, l), made, _LIMITS, start)
+    if root.bound < -RESOLUTION:
+        return Refined(root.bound, "decided", 1)
+    waiting = [(-root.bound, 0, _Case(boxes, made, root.values, policy))]
+    cases = 1
+    while waiting:
+        largest = -waiting[0][0]
+        if cases >= budget:
+            return Refined(largest, "budget", cases)
+        _, _, case = heapq.heappop(waiting)
+        if _is_possible(case, i, l):
+            return Refined(largest, "possible", cases)
+        parts = _cut(case, i, l)
+        if not parts:
+            return Refined(largest, "budget", cases)
+        for part in parts:
+            made = board(part, _PARTS)
+            found, policy = solution(difference_goal(part, i, l), made, _LIMITS, case.values)
+            cases += 1
+            # A case is part of the one it was cut from: its bound is no larger, whatever the solver says.
+            bound = min(found.bound, largest)
+            if bound < -RESOLUTION:
+                closed = max(closed, bound)
+            else:
+                heapq.heappush(waiting, (-bound, cases, _Case(part, made, found.values, policy)))
+    return Refined(closed, "decided", cases)
+
+
+def _is_possible(case: _Case, i: int, l: int) -> bool:  # noqa: E741
+    """Whether the difference is positive in one of two games that the case allows."""
+    low, high = case.boxes.low_aer, case.boxes.high_aer
+    taken = 0.5 * (case.policy.bottom + case.policy.top).reshape(low.shape)
+    # What the two directions of a percentile were taken for need not be the same number: the middle of the two.
+    middle = np.clip(0.5 * (taken + 1.0 - taken.transpose(2, 1, 0)), low, high)
+    best = 0.5 * (low + high)
+    best[i], best[l] = high[i], low[l]
+    best[i, :, l] = high[i, :, l]
+    for z in (middle, best):
+        # One direction decides; where both rows were set, i's.
+        upper = np.triu(np.ones(z.shape[::2], dtype=np.bool_), 1)
+        upper[[i, l], :], upper[:, [i, l]] = True, False
+        upper[l, :], upper[:, l] = True, False
+        upper[i, :], upper[:, i] = True, False
+        np.fill_diagonal(upper, False)
+        z_aer = np.where(upper[:, None, :], z, 1.0 - z.transpose(2, 1, 0))
+        z_aer = np.where(case.boxes.same_aer == ONE_HALF, HALF, z_aer)
+        y_a = aggregate(z_aer, equilibrium(z_aer).q_er)
+        if y_a[i] > y_a[l]:
+            return True
+    return False
+
+
+def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
+    """Return the cases of the percentile that most depends on; none where nothing does."""
+    boxes = case.boxes
+    n, m, _ = boxes.low_aer.shape
+    width = boxes.high_aer - boxes.low_aer
+    shares = np.empty((n, m * n))
+    blame = np.zeros((n, m * n))
+    _occupancy(case.policy, case.board, shares)
+    _blame(case.values, shares, case.board, blame)
+    blame_aer = blame.reshape(n, m, n)
+    q_er = shares.reshape(n, m, n).sum(axis=0)
+    blame_aer[i] += q_er * width[i]
+    blame_aer[l] += q_er * width[l]
+    blame_aer = np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
+    a, e, r = (int(place) for place in np.unravel_index(np.argmax(blame_aer), blame_aer.shape))
+    if blame_aer[a, e, r] <= 0.0:
+        return []
+    low, high = float(boxes.low_aer[a, e, r]), float(boxes.high_aer[a, e, r])
+    if low < HALF < high:
+        return [_with(boxes, a, e, r, *ends) for ends in ((low, BELOW), (HALF, HALF), (ABOVE, high))]
+    middle = 0.5 * (low + high)
+    return [_with(boxes, a, e, r, *ends) for ends in ((low, middle), (middle, high))]
+
+
+# Cutting what is narrower than this is arithmetic, not statistics.
+_NARROW = 1e-6
+
+
+def _with(boxes: Boxes, a: int, e: int, r: int, low: float, high: float) -> Boxes:
+    """Return boxes in which one percentile lies between two ends, in both directions and wherever it must be equal."""
+    low_aer, high_aer, same_aer = boxes.low_aer.copy(), boxes.high_aer.copy(), boxes.same_aer
+    forth, back = same_aer == same_aer[a, e, r], same_aer == same_aer[r, e, a]
+    low_aer[forth], high_aer[forth] = low, high
+    low_aer[back], high_aer[back] = _opposite(high), _opposite(low)
+    if low == high == HALF:
+        same_aer = np.where(forth | back, ONE_HALF, same_aer)
+    return Boxes(low_aer, high_aer, same_aer)
+
+
+def _opposite(end: float) -> float:
+    """Return 1 - end, and for the neighbours of one half the other one."""
+    return {BELOW: ABOVE, ABOVE: BELOW}.get(end, 1.0 - end)
+
+
+@kernel
+def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
+    """Write, roughly, the share of time that the walk under a policy spends in every state."""
+    n, columns = shares.shape
+    eta, gamma = board.eta, board.gamma
+    start = (1.0 - gamma) / (n * columns)
+    work = krylov.workspace(n, columns)
+    departures(np.ones((n, columns)), policy, board, work.image)
+    for a in range(n):
+        for k in range(columns):
+            work.diagonal[a, k] = (1.0 - gamma) + gamma * eta * work.image[a, k]
+            shares[a, k] = start / work.diagonal[a, k]
+    _arriving(shares, policy, board, work.diagonal, work.residual)
+    work.residual[:] = start - work.residual
+    krylov.begin(work)
+    for _ in range(_ITERATIONS):
+        if not krylov.aim(work):
+            break
+        _arriving(work.scaled, policy, board, work.diagonal, work.image)
+        if not krylov.first_step(work, shares):
+            break
+        _arriving(work.scaled, policy, board, work.diagonal, work.second_image)
+        if not krylov.second_step(work, shares):
+            break
+        size = np.sum(np.abs(work.residual))
+        if size <= _ROUGHLY * (1.0 - gamma) or not size < krylov.EXPLODED:
+            break
+    for a in range(n):
+        for k in range(columns):
+            share = shares[a, k]
+            shares[a, k] = share if share > 0.0 and share < 1.0 else 0.0
+
+
+# Which percentile to cut is a matter of taste: two digits are enough.
+_ITERATIONS = 100
+_ROUGHLY = 1e-2
+
+
+@kernel
+def _arriving(shares: Floats, policy: Policy, board: Board, diagonal: Floats, image: Floats) -> None:
+    """Write d (I - gamma C)."""
+    arrivals(shares, policy, board, image)
+    rows, columns = shares.shape
+    for a in range(rows):
+        for k in range(columns):
+            image[a, k] = diagonal[a, k] * shares[a, k] - board.gamma * board.eta * image[a, k]
+
+
+@kernel
+def _blame(values: Floats, shares: Floats, board: Board, blame: Floats) -> None:
+    """Add up what hangs on the open moves of every state: to it and to the other, by the width of their intervals."""
+    n, columns = values.shape
+    rate = board.gamma * board.eta
+    for a in range(n):
+        for k in range(columns):
+            low, high = board.low[a, k], board.high[a, k]
+            width = high - low
+            for j in range(columns):
+                if board.low[a, j] <= high and board.high[a, j] >= low and board.same[a, j] != board.same[a, k]:
+                    other = board.high[a, j] - board.low[a, j]
+                    weight = shares[a, k] * rate * abs(values[a, j] - values[a, k])
+                    both = width + other
+                    if both > 0.0:
+                        blame[a, k] += weight * width / both
+                        blame[a, j] += weight * other / both
+            for b in range(n):
+                if board.low[b, k] <= high and board.high[b, k] >= low and board.same[b, k] != board.same[a, k]:
+                    other = board.high[b, k] - board.low[b, k]
+                    weight = shares[a, k] * rate * abs(values[b, k] - values[a, k])
+                    both = width + other
+                    if both > 0.0:
+                        blame[a, k] += weight * width / both
+                        blame[b, k] += weight * other / both

@@ -1,0 +1,122 @@
+"""Verdicts: which algorithms are better than which, as far as bounds on differences show.
+
+All bounds hold at the same time, so everything that is said here holds together: with probability at least 1 - delta
+there is no wrong "better" among all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.scores import Floats
+
+Verdict = Literal["better", "worse", "not separable yet"]
+
+#: Bounds have no more digits than this; a difference below it is the order of summation.
+RESOLUTION = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Bounds on the difference of every two aggregate scores.
+
+    Attributes
+    ----------
+    low_ab, high_ab
+        Bounds on the score of a less that of b, ``[a, b]``; ``low_ab`` is minus the transpose of ``high_ab``.
+    """
+
+    low_ab: Floats
+    high_ab: Floats
+
+    @property
+    def better_ab(self) -> NDArray[np.bool_]:
+        """Whether a is better than b, ``[a, b]``."""
+        better: NDArray[np.bool_] = self.low_ab > RESOLUTION
+        return better
+
+    def verdict(self, a: int, b: int) -> Verdict:
+        """Return what is known of a beside b."""
+        if self.low_ab[a, b] > RESOLUTION:
+            return "better"
+        return "worse" if self.high_ab[a, b] < -RESOLUTION else "not separable yet"
+
+    def covers(self) -> list[tuple[int, int]]:
+        """Return the pairs (better, worse) with nothing between them: the lines of a diagram of the partial order."""
+        better = self.better_ab
+        between = (better.astype(np.int64) @ better.astype(np.int64)) > 0
+        return [(int(a), int(b)) for a, b in np.argwhere(better & ~between)]
+
+    def groups(self) -> list[tuple[int, ...]]:
+        """Return all largest sets in which no two can be told apart, each sorted, in the order of their members.
+
+        An algorithm that can be told from all others is in none.
+        """
+        better = self.better_ab
+        alike = ~better & ~better.T
+        np.fill_diagonal(alike, False)
+        neighbours = [frozenset(np.flatnonzero(row).tolist()) for row in alike]
+        found: list[tuple[int, ...]] = []
+
+        # The maximal cliques of what is alike, with the pivots of Tomita, Tanaka and Takahashi (2006).
+        def extend(chosen: tuple[int, ...], candidates: frozenset[int], excluded: frozenset[int]) -> None:
+            if not candidates and not excluded:
+                if len(chosen) > 1:
+                    found.append(tuple(sorted(chosen)))
+                return
+            pivot = max(sorted(candidates | excluded), key=lambda vertex: len(candidates & neighbours[vertex]))
+            for vertex in sorted(candidates - neighbours[pivot]):
+                extend((*chosen, vertex), candidates & neighbours[vertex], excluded & neighbours[vertex])
+                candidates = candidates - {vertex}
+                excluded = excluded | {vertex}
+
+        extend((), frozenset(range(len(neighbours))), frozenset())
+        return sorted(found)
+
+
+def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[str]:
+    """Return the verdicts in words, the best algorithms first.
+
+    Parameters
+    ----------
+    pairs
+        The bounds.
+    names
+        Of the algorithms.
+    order
+        The algorithms' numbers, from the best score to the worst.
+    """
+    place = {a: number for number, a in enumerate(order)}
+    better = pairs.better_ab
+    n = len(names)
+    found = []
+    for a in order:
+        worse = sorted(np.flatnonzero(better[a]).tolist(), key=place.__getitem__)
+        if worse:
+            everybody = len(worse) == n - 1 > 1
+            others = "all others" if everybody else _listed([names[b] for b in worse])
+            found.append(f"{names[a]} is better than {others}.")
+    groups = sorted(sorted(place[a] for a in group) for group in pairs.groups())
+    alike = [_listed([names[order[number]] for number in group]) for group in groups[:_GROUPS]]
+    found += [f"{group} cannot be told apart yet." for group in alike]
+    if len(groups) > _GROUPS:
+        found.append(f"So it is with {len(groups) - _GROUPS} more groups.")
+    decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
+    if total > 1:
+        found.append(f"{decided} of {total} pairs are decided.")
+    return found
+
+
+#: Longer lists are cut, and the rest counted.
+_NAMES = 8
+_GROUPS = 8
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them."""
+    if len(names) > _NAMES + 1:
+        return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
