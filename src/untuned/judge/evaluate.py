@@ -11,7 +11,7 @@ from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.boxes import Boxes
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
-from untuned.judge.methods import Conventions, Method, boxes, method, payoff_of
+from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import Bounds, propagated, weighted
@@ -49,6 +49,7 @@ def evaluate(
     delta = _level(delta)
     if conventions not in ("valid", "paper"):
         raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    check_conventions(chosen, conventions)
     resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
     seed = _whole("seed", seed, 0, "0 by default")
     workers = _whole("workers", workers, 1, "one per processor is a good number")
