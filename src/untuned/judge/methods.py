@@ -8,8 +8,8 @@ import numpy as np
 
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.boxes import Boxes, equal_ends, structural
-from untuned.judge.intervals import bentkus, dkw, kl, student, wilson
-from untuned.judge.intervals.comparisons import comparisons
+from untuned.judge.intervals import bentkus, betting, dkw, kl, pairing, student, wilson
+from untuned.judge.intervals.comparisons import comparisons, possible
 from untuned.judge.percentiles import Payoff, Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, Range, ScoreTable
@@ -128,6 +128,19 @@ def _bentkus(
     return bentkus.percentile_intervals(pools, estimates, _each(pools, estimates, delta))
 
 
+def _betting(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    # Who looks while sampling goes on must not find other levels once the last sample has its first trial.
+    return betting.percentile_intervals(table, pools, estimates, delta / max(possible(pools), 1))
+
+
+def _pairing(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return pairing.percentile_intervals(table, pools, estimates, _each(pools, estimates, delta))
+
+
 def _wilson(
     table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
 ) -> tuple[Floats, Floats]:
@@ -163,6 +176,15 @@ METHODS = {
         ),
         Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _kl),
         Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _bentkus),
+        Method(
+            "betting",
+            "Betting",
+            True,
+            "bets on all pairings, block by block; holds however often you look",
+            False,
+            _betting,
+        ),
+        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
         Method(
             "wilson",
             "Wilson",

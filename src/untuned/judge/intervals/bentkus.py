@@ -66,7 +66,7 @@ def lower_limit(u: float, trials: int, nats: float) -> float:
         return q
     goal = -nats - rounding(trials)
     for _ in range(60):
-        k = min(int(math.ceil(x)), trials) - 1
+        k = min(math.ceil(x), trials) - 1
         tail, excess = upper_tail(trials, q, k)
         # The probability of k + 1 is the unit of the sums; that of k follows.
         unit = log_probability(trials, q, k + 1)

@@ -1,14 +1,14 @@
 """Wilson's score interval with DeLong's variance: approximate, and the narrowest that is worth having.
 
-The estimate's variance is V = s_a^2/T_a + s_r^2/T_r, with the sample variances of the two samples' placements in each
-other. It says how many wins and losses, n = U(1 - U)/V, U is worth, and the interval is Wilson's for so many,
+The estimate's variance is V = s_a^2/T_a + s_r^2/T_r, with the sample variances of the placements of the two samples in
+each other. It says how many wins and losses, n = U(1 - U)/V, U is worth, and the interval is Wilson's for so many,
 
     (U - z)^2 = t^2 z(1 - z)/n,
 
-with Student's quantile at Satterthwaite's degrees of freedom. n is never less than the smaller number of trials T, which
-is what U is worth at the worst; so a sample without variance gets an interval of Wilson's width for T, not one of width
-zero. It assumes independent trials and samples large enough for the normal approximation, and guarantees nothing: at
-levels far out in the tail, or with few trials, it misses more often than it says.
+with Student's quantile at Satterthwaite's degrees of freedom. n is never less than the smaller number of trials T,
+which is what U is worth at the worst; so a sample without variance gets an interval of Wilson's width for T, not one of
+width zero. It assumes independent trials and samples large enough for the normal approximation, and guarantees nothing:
+at levels far out in the tail, or with few trials, it misses more often than it says.
 """
 
 from collections.abc import Sequence
