@@ -7,14 +7,15 @@ of pairs that a wins is then exactly Bin(T, z), whatever the distributions, so f
 
 has mean 1 if z = z0, and less if z is smaller. That is true of every pairing, hence of the average over all of them,
 which is a test of z <= z0: by Markov's inequality it gets to 2/level with a probability of at most level/2. By Jensen's
-inequality the average over pairings is at least what Bentkus's bound has in its place, (T U - k)+; it is more the less
-the outcome depends on the pairing's luck. Ties are decided so that S is never worse than Bin(T, z) for a convex
+inequality the average over pairings is at least what Bentkus's bound has in its place, (T U - k)+; it is the larger,
+the more S depends on who was paired with whom. Ties are decided so that S is never worse than Bin(T, z) for a convex
 function (`untuned.judge.intervals.hits`).
 
-Which k is best depends on z0, and on how much of S is luck. Bentkus's choice is the smallest k with P(Bin(T, z0) > k)
-at most the level of the test; it is best where pairings make no difference. Where they do, a larger k is. The test is
-the mean of two, one with that k at half the level, one with the k of a much smaller tail; both depend on z0, T and the
-level alone. The lower limit is the smallest z0 that is not rejected; the upper one is found with the roles exchanged.
+Which k is best depends on z0, and on how much of S is the pairing's luck. Bentkus's choice is the smallest k with
+P(Bin(T, z0) > k) at most the level of the test; it is best where pairings make no difference. Where they do, a larger k
+is. The test is the mean of two, one with that k at half the level, one with the k of a much smaller tail; both depend
+on z0, T and the level alone. The lower limit is the smallest z0 that is not rejected; the upper one is found with the
+roles exchanged.
 
 Guaranteed at any number of trials chosen in advance, whatever the distributions, ties included; it assumes independent
 trials only. The interval lies within Bentkus's at half the level, up to the splitting of large samples: they are cut,
