@@ -60,22 +60,22 @@ def percentile_intervals(
     for i in range(pairs.z.size):
         here = samples[pairs.environment[i]]
         first, second = here[pairs.first[i]], here[pairs.second[i]]
-        low[i] = lower_limit(first, second, w, math.log(2.0 / level))
-        below[i] = lower_limit(second, first, w, math.log(2.0 / level))
+        low[i] = lower_limit(first, second, w, math.log(2.0 / level), BLOCK)
+        below[i] = lower_limit(second, first, w, math.log(2.0 / level), BLOCK)
     return mirrored(pools, estimates, pairs, low, 1.0 - below)
 
 
 @kernel
-def lower_limit(first: Floats, second: Floats, w: Floats, nats: float) -> float:
+def lower_limit(first: Floats, second: Floats, w: Floats, nats: float, block: int) -> float:
     """Return the largest z0 against which betting got to exp(``nats``), or less by a rounding; 0 if there is none."""
-    blocks = min(first.size, second.size) // BLOCK
+    blocks = min(first.size, second.size) // block
     won = np.zeros(w.size)
-    for block in range(blocks):
-        start, end = block * BLOCK, (block + 1) * BLOCK
+    for number in range(blocks):
+        start, end = number * block, (number + 1) * block
         averages = pairing_averages(first[start:end], second[start:end])
         for g in range(w.size):
             won[g] += log_polynomial(averages, w[g])
-    used = blocks * BLOCK
+    used = blocks * block
     # Sums of so many logarithms are off by less than this.
     goal = nats + 1e-12 * (1.0 + used)
     rejected, kept = 0.0, 1.0
