@@ -140,6 +140,11 @@ def test_interval_methods_say_whether_they_keep_their_level() -> None:
         "pbp": True,
         "pbp-t": False,
         "bootstrap": False,
+        "kl": True,
+        "bentkus": True,
+        "betting": True,
+        "pairing": True,
+        "wilson": False,
     }
     printed = {line.split()[0]: line for line in succeeded("list", "intervals").splitlines() if line.strip()}
     for name, each in facts.items():

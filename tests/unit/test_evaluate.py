@@ -30,6 +30,13 @@ RANGE = (-10.0, 10.0)
 
 Scores = dict[str, dict[str, ArrayLike]]
 
+#: Every method, and the paper's ones with its conventions too.
+COMBINATIONS = [
+    (name, conventions)
+    for name, each in METHODS.items()
+    for conventions in (("valid", "paper") if each.published else ("valid",))
+]
+
 
 def table(trials: int = 40, **options: Any) -> ScoreTable:
     rng = np.random.default_rng(7)
@@ -60,22 +67,33 @@ def test_scores_are_those_of_the_percentiles_under_the_equilibrium() -> None:
         found.interval("bets")
 
 
-@pytest.mark.parametrize("intervals", METHODS)
-@pytest.mark.parametrize("conventions", ["valid", "paper"])
-def test_only_pbp_under_valid_conventions_is_called_valid(intervals: str, conventions: Any) -> None:
+@pytest.mark.parametrize(("intervals", "conventions"), COMBINATIONS)
+def test_only_guarantees_under_valid_conventions_are_called_valid(intervals: str, conventions: Any) -> None:
     found = evaluate(table(), intervals=intervals, conventions=conventions, resamples=20)
-    valid = intervals == "pbp" and conventions == "valid"
+    guaranteed = METHODS[intervals].guaranteed
+    valid = guaranteed and conventions == "valid"
     assert found.valid is valid
     assert found.method == intervals
     assert ("approximate" in found.claim) is not valid
-    assert any("approximate" in warning for warning in found.warnings) is (intervals != "pbp")
+    assert any("approximate" in warning for warning in found.warnings) is not guaranteed
     assert any("paper's conventions" in warning for warning in found.warnings) is (conventions == "paper")
     assert found.settings["conventions"] == conventions
     assert found.settings["payoff"] == ("mid-rank" if conventions == "valid" else "at-most")
 
 
+@pytest.mark.parametrize("intervals", [name for name, each in METHODS.items() if not each.published])
+def test_the_papers_conventions_go_with_its_methods_alone(intervals: str) -> None:
+    message = "conventions='paper' goes with the paper's methods, pbp, pbp-t and bootstrap: .*'valid'"
+    with pytest.raises(InvalidInput, match=message):
+        evaluate(table(), intervals=intervals, conventions="paper")
+    pooled = pools(table())
+    with pytest.raises(InvalidInput, match=message):
+        boxes(method(intervals), table(), pooled, percentiles(pooled, "at-most"), 0.1, "paper")
+
+
 def test_methods_are_known_by_their_names() -> None:
-    assert [METHODS[name].guaranteed for name in ("pbp", "pbp-t", "bootstrap")] == [True, False, False]
+    assert [name for name, each in METHODS.items() if each.published] == ["pbp", "pbp-t", "bootstrap"]
+    assert {name for name, each in METHODS.items() if not each.guaranteed} == {"pbp-t", "bootstrap", "wilson"}
     with pytest.raises(UnknownName, match="interval method is called 'bpb'"):
         method("bpb")
     pooled = pools(table())
@@ -198,7 +216,7 @@ def test_json_holds_everything(intervals: str) -> None:
         *("settings", "provenance", "warnings"),
     ]
     assert content["method"] == intervals
-    assert content["valid"] is (intervals == "pbp")
+    assert content["valid"] is METHODS[intervals].guaranteed
     assert content["delta"] == 0.05
     assert content["algorithms"] == found.rows()
     assert [place["name"] for place in content["environments"]] == ["hill", "maze"]
@@ -307,15 +325,14 @@ def test_one_trial_in_a_cell(intervals: str) -> None:
     assert (found.low_a <= found.score_a).all()
     assert (found.score_a <= found.high_a).all()
     few = "The smallest cell has 1 trials, too few for an approximate method."
-    assert (few in found.warnings) is (intervals != "pbp")
-    if intervals == "pbp-t":
+    assert (few in found.warnings) is not METHODS[intervals].guaranteed
+    if intervals in ("pbp-t", "wilson"):
         # A single trial has no variance.
         assert np.asarray(found.percentiles.low_aer)[0, 0, 1] == 0.0
         assert np.asarray(found.percentiles.high_aer)[0, 0, 1] == 1.0
 
 
-@pytest.mark.parametrize("intervals", METHODS)
-@pytest.mark.parametrize("conventions", ["valid", "paper"])
+@pytest.mark.parametrize(("intervals", "conventions"), COMBINATIONS)
 @pytest.mark.parametrize("delta", [0.5, 0.05, 1e-17])
 def test_constant_scores(intervals: str, conventions: Any, delta: float) -> None:
     constant = ScoreTable.from_array(np.full((3, 2, 5), 4.0))

@@ -14,7 +14,7 @@ from untuned.judge.differences import Differences, closed, direct, pairs_to_solv
 from untuned.judge.functional import functional, given_weights, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
-from untuned.judge.methods import Conventions, Method, boxes, method, payoff_of
+from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import Bounds, aggregate_goals, bounds_of, propagated, solutions, weighted
@@ -56,6 +56,7 @@ def evaluate(
     delta = _level(delta)
     if conventions not in ("valid", "paper"):
         raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    check_conventions(chosen, conventions)
     resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
     seed = _whole("seed", seed, 0, "0 by default")
     workers = _whole("workers", workers, 1, "one per processor is a good number")

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from untuned.errors import UnknownName
+from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.boxes import Boxes, equal_ends, structural
-from untuned.judge.intervals import dkw, student
+from untuned.judge.intervals import bentkus, betting, dkw, kl, pairing, student, wilson
+from untuned.judge.intervals.comparisons import comparisons, possible
 from untuned.judge.percentiles import Payoff, Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, Range, ScoreTable
@@ -29,6 +30,8 @@ class Method:
         Whether it keeps its level whatever the distributions and numbers of trials.
     summary
         A line for a list.
+    published
+        Whether it is one of the paper's, to which alone the paper's conventions apply.
     intervals
         The ends of intervals on all percentiles; None for the bootstrap, which goes to aggregates directly.
     """
@@ -37,6 +40,7 @@ class Method:
     title: str
     guaranteed: bool
     summary: str
+    published: bool
     intervals: Callable[[ScoreTable, Sequence[Pool], Percentiles, float, Conventions], tuple[Floats, Floats]] | None
 
 
@@ -52,6 +56,16 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
+def check_conventions(chosen: Method, conventions: Conventions) -> None:
+    """Refuse conventions that a method does not go with."""
+    if conventions == "paper" and not chosen.published:
+        names = [each.name for each in METHODS.values() if each.published]
+        raise InvalidInput(
+            f"conventions='paper' goes with the paper's methods, {', '.join(names[:-1])} and {names[-1]}: use one of "
+            f"them, or conventions='valid' with intervals={chosen.name!r}"
+        )
+
+
 def boxes(
     chosen: Method,
     table: ScoreTable,
@@ -61,6 +75,7 @@ def boxes(
     conventions: Conventions,
 ) -> Boxes:
     """Return a method's simultaneous intervals on all percentiles, at total level ``delta``."""
+    check_conventions(chosen, conventions)
     if chosen.intervals is None:
         raise ValueError(f"{chosen.name} has no intervals on percentiles")
     low, high = chosen.intervals(table, pools, estimates, delta, conventions)
@@ -96,6 +111,42 @@ def _pbp_t(
     return student.percentile_intervals(pools, estimates, delta / (2 * n * (n - 1) * m))
 
 
+def _each(pools: Sequence[Pool], estimates: Percentiles, delta: float) -> float:
+    """Return the level of one interval: there is one for every two samples that meet, whichever way it is read."""
+    return delta / max(comparisons(pools, estimates).z.size, 1)
+
+
+def _kl(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return kl.percentile_intervals(pools, estimates, _each(pools, estimates, delta))
+
+
+def _bentkus(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return bentkus.percentile_intervals(pools, estimates, _each(pools, estimates, delta))
+
+
+def _betting(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    # Who looks while sampling goes on must not find other levels once the last sample has its first trial.
+    return betting.percentile_intervals(table, pools, estimates, delta / max(possible(pools), 1))
+
+
+def _pairing(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return pairing.percentile_intervals(table, pools, estimates, _each(pools, estimates, delta))
+
+
+def _wilson(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return wilson.percentile_intervals(pools, estimates, _each(pools, estimates, delta))
+
+
 METHODS = {
     found.name: found
     for found in (
@@ -104,6 +155,7 @@ METHODS = {
             "PBP",
             True,
             "the paper's: Dvoretzky-Kiefer-Wolfowitz bands and Anderson's inequality; wide",
+            True,
             _pbp,
         ),
         Method(
@@ -111,6 +163,7 @@ METHODS = {
             "PBP-t",
             False,
             "the paper's: Student's t on placements; takes the reference's sample for its distribution",
+            True,
             _pbp_t,
         ),
         Method(
@@ -118,7 +171,27 @@ METHODS = {
             "Bootstrap",
             False,
             "the paper's: percentile bootstrap of the aggregates; misses more often than it says",
+            True,
             None,
+        ),
+        Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _kl),
+        Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _bentkus),
+        Method(
+            "betting",
+            "Betting",
+            True,
+            "bets on all pairings, block by block; holds however often you look",
+            False,
+            _betting,
+        ),
+        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
+        Method(
+            "wilson",
+            "Wilson",
+            False,
+            "Wilson's score interval with DeLong's variance; narrow, for many trials",
+            False,
+            _wilson,
         ),
     )
 }

@@ -44,7 +44,7 @@ def percentile_intervals(
         _, first = np.unique(owner, return_index=True)
         z = np.ascontiguousarray(estimates.z_aer[:, e, :][np.ix_(first, first)])
         squares = np.zeros((count, count))
-        _deviations(pool.scores, pool.owners, pool.sizes, SHARE[estimates.payoff], z, squares)
+        deviations(pool.scores, pool.owners, pool.sizes, SHARE[estimates.payoff], z, squares)
         sizes = pool.sizes.astype(np.float64)
         enough = (pool.sizes[:, None] > 1) & (pool.sizes[None, :] > 0)
         freedom = np.maximum(sizes - 1.0, 1.0)[:, None]
@@ -63,7 +63,7 @@ def percentile_intervals(
 
 
 @kernel
-def _deviations(scores: Floats, owners: Owners, sizes: Ints, share: float, z: Floats, squares: Floats) -> None:
+def deviations(scores: Floats, owners: Owners, sizes: Ints, share: float, z: Floats, squares: Floats) -> None:
     """Add up (placement - z)^2 over the trials of every owner, in the sample of every reference."""
     count = sizes.size
     total = scores.size

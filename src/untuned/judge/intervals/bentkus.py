@@ -1,0 +1,89 @@
+"""Bentkus's bound: the best that hinge functions say of an average that no convex function finds worse than a binomial.
+
+As in `untuned.judge.intervals.kl`, E f(T U) <= E f(Bin(T, z)) for every convex f. With f(x) = (x - k)+,
+
+    P(U >= u) <= min over k < T u of E(Bin(T, z) - k)+ / (T u - k)
+
+by Markov's inequality, and whole numbers k from 0 on suffice: between two of them the ratio is one of linear functions.
+The lower limit is the smallest z at which that reaches half the level; the upper one is the lower one with the roles
+exchanged. Guaranteed at any number of trials, whatever the distributions, ties included; it assumes independent trials
+only. Exponentials are mixtures of hinges, so it is never wider than `kl`.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from untuned.judge.intervals.comparisons import comparisons, mirrored
+from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
+from untuned.judge.intervals.tails import log_probability, rounding, upper_tail
+from untuned.judge.jit import kernel
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, Ints
+
+
+def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
+    """Return lower and upper ends of intervals on all percentiles, [a, e, r].
+
+    Parameters
+    ----------
+    pools
+        The scores.
+    estimates
+        Their percentiles.
+    level
+        The probability with which each interval may miss, half of it on either side.
+    """
+    pairs = comparisons(pools, estimates)
+    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
+    _lower_limits(pairs.z, pairs.trials, math.log(2.0 / level), low)
+    _lower_limits(1.0 - pairs.z, pairs.trials, math.log(2.0 / level), below)
+    return mirrored(pools, estimates, pairs, low, 1.0 - below)
+
+
+@kernel
+def _lower_limits(u: Floats, trials: Ints, nats: float, low: Floats) -> None:
+    for i in range(u.size):
+        low[i] = lower_limit(u[i], trials[i], nats)
+
+
+@kernel
+def lower_limit(u: float, trials: int, nats: float) -> float:
+    """Return the smallest q at which the bound on P(U >= ``u``) is exp(-``nats``), or less by a rounding.
+
+    Notes
+    -----
+    Newton's method on the logarithm of the ratio as a function of log q, with the best k at every point. E(Bin(T, q) -
+    k)+ is an integral of the distribution function of Beta(k, T - k), which is log-concave in log q, so it is too: from
+    the left, each tangent gets to the level before the function does. So each step stays below the limit for its k,
+    and that is at most the limit for the best one.
+    """
+    x = trials * u
+    q = kl_lower_limit(u, float(trials), nats)
+    if x <= 0.0 or q <= 0.0:
+        return q
+    goal = -nats - rounding(trials)
+    for _ in range(60):
+        k = min(math.ceil(x), trials) - 1
+        tail, excess = upper_tail(trials, q, k)
+        # The probability of k + 1 is the unit of the sums; that of k follows.
+        unit = log_probability(trials, q, k + 1)
+        odds = q / (1.0 - q)
+        here = (k + 1.0) / ((trials - k) * odds)
+        # One k down as long as the ratio gets smaller, which it does up to a point and never again.
+        while k > 0 and excess >= (x - k) * (tail + here):
+            tail += here
+            excess += tail
+            k -= 1
+            here *= (k + 1.0) / ((trials - k) * odds)
+        value = unit + math.log(excess / (x - k))
+        slope = (trials * tail + (trials - k) * here) / excess
+        step = (goal - value) / (slope * q)
+        if step <= 1e-15:
+            break
+        q *= math.exp(step)
+        if q >= u:
+            break
+    return min(q, u)

@@ -1,0 +1,104 @@
+"""Intervals that hold at all times at once: look whenever you like, as often as you like, and stop when you have seen.
+
+Somebody who bets against z <= z0 on b trials of a and b of r, paired, multiplies his money by
+
+    product over the pairs of (1 + w h)/(1 + w z0),   w = exp(s) - 1 > 0,
+
+h the payoff of the pair. Pairs are independent with mean payoff z, so on average the factor is ((1 + w z)/(1 + w
+z0))^b: 1 if z = z0, less if z is smaller. That is true of every pairing, hence of the average over all of them
+(`untuned.judge.intervals.rooks`), which varies less. Blocks of 20 trials in order of arrival are independent, so the
+money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average over a few. Ville's
+inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is the z0 at which it has
+just got there; the upper one is found with the roles exchanged.
+
+Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the trials in
+their order, made or not: how it was decided which to make, and when to look, does not matter, nor does it if one sample
+is ahead of the other. The price is a width somewhat above that of a fixed sample, and that trials after the last full
+block count only when the block is full: inside a block, the average over pairings is no martingale.
+
+Algorithms declared identical share their trials, first trials first, then second ones (`comparisons.in_order`). All of
+the above is true of them as long as earlier trials keep their places, that is, if they have equally many trials
+whenever somebody looks, or only one of them has any. Otherwise each look is valid, and not all of them together.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
+from untuned.judge.intervals.rooks import log_polynomial, pairing_averages
+from untuned.judge.jit import kernel
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, ScoreTable
+
+#: Trials of each sample in a block.
+BLOCK = 20
+#: The tilts s, from those for thousands of trials to those for the first block.
+TILTS = tuple(0.03 * 1.6**g for g in range(13))
+
+
+def percentile_intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, level: float
+) -> tuple[Floats, Floats]:
+    """Return lower and upper ends of intervals on all percentiles, [a, e, r].
+
+    Parameters
+    ----------
+    table, pools
+        The scores.
+    estimates
+        Their percentiles.
+    level
+        The probability with which each interval may ever miss, half of it on either side.
+    """
+    pairs = comparisons(pools, estimates)
+    w = np.expm1(np.array(TILTS))
+    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
+    samples = [in_order(table, pool, e) for e, pool in enumerate(pools)]
+    for i in range(pairs.z.size):
+        here = samples[pairs.environment[i]]
+        first, second = here[pairs.first[i]], here[pairs.second[i]]
+        low[i] = lower_limit(first, second, w, math.log(2.0 / level), BLOCK)
+        below[i] = lower_limit(second, first, w, math.log(2.0 / level), BLOCK)
+    return mirrored(pools, estimates, pairs, low, 1.0 - below)
+
+
+@kernel
+def lower_limit(first: Floats, second: Floats, w: Floats, nats: float, block: int) -> float:
+    """Return the largest z0 against which betting got to exp(``nats``), or less by a rounding; 0 if there is none."""
+    blocks = min(first.size, second.size) // block
+    won = np.zeros(w.size)
+    for number in range(blocks):
+        start, end = number * block, (number + 1) * block
+        averages = pairing_averages(first[start:end], second[start:end])
+        for g in range(w.size):
+            won[g] += log_polynomial(averages, w[g])
+    used = blocks * block
+    # Sums of so many logarithms are off by less than this.
+    goal = nats + 1e-12 * (1.0 + used)
+    rejected, kept = 0.0, 1.0
+    if log_money(won, w, used, 0.0) < goal:
+        return 0.0
+    for _ in range(64):
+        middle = 0.5 * (rejected + kept)
+        if middle <= rejected or middle >= kept:
+            break
+        if log_money(won, w, used, middle) < goal:
+            kept = middle
+        else:
+            rejected = middle
+    return rejected
+
+
+@kernel
+def log_money(won: Floats, w: Floats, used: int, z0: float) -> float:
+    """Return the logarithm of the money, averaged over the tilts: strictly decreasing in ``z0``."""
+    largest = -np.inf
+    for g in range(w.size):
+        largest = max(largest, won[g] - used * math.log1p(z0 * w[g]))
+    total = 0.0
+    for g in range(w.size):
+        total += math.exp(won[g] - used * math.log1p(z0 * w[g]) - largest)
+    return largest + math.log(total / w.size)

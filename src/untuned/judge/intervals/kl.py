@@ -1,0 +1,72 @@
+"""Chernoff's bound in terms of the relative entropy: {q : T kl(U, q) <= log(2/level)}, T the smaller number of trials.
+
+U, the mean of the payoffs over all pairs of trials, is the average over all ways to give each trial of the smaller
+sample a partner of its own in the larger one. Under each of them U is the mean of T independent payoffs in [0, 1] with
+mean z. So for every convex function (Jensen's inequality twice: over the pairings, and from payoffs to wins or losses)
+
+    E f(T U) <= E f(Bin(T, z)),
+
+and with f = exp(s .), P(U >= u) <= exp(-T kl(u, z)) for u >= z. Guaranteed at any number of trials, whatever the
+distributions, ties included; it assumes independent trials only. It serves as the starting point of tighter bounds.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from untuned.judge.intervals.comparisons import comparisons, mirrored
+from untuned.judge.jit import kernel
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, Ints
+
+
+def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
+    """Return lower and upper ends of intervals on all percentiles, [a, e, r].
+
+    Parameters
+    ----------
+    pools
+        The scores.
+    estimates
+        Their percentiles.
+    level
+        The probability with which each interval may miss, half of it on either side.
+    """
+    pairs = comparisons(pools, estimates)
+    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
+    _lower_limits(pairs.z, pairs.trials, math.log(2.0 / level), low)
+    _lower_limits(1.0 - pairs.z, pairs.trials, math.log(2.0 / level), below)
+    return mirrored(pools, estimates, pairs, low, 1.0 - below)
+
+
+@kernel
+def _lower_limits(u: Floats, trials: Ints, nats: float, low: Floats) -> None:
+    for i in range(u.size):
+        low[i] = lower_limit(u[i], float(trials[i]), nats)
+
+
+@kernel
+def lower_limit(u: float, trials: float, nats: float) -> float:
+    """Return the smallest q with ``trials`` kl(``u``, q) <= ``nats``, or less by a rounding."""
+    if u <= 0.0:
+        return 0.0
+    u = min(u, 1.0)
+    # What is computed of the entropy may be too large by a rounding: a point counts as outside if it clearly is.
+    bound = nats * (1.0 + 1e-12) / trials + 1e-15
+    outside = 0.0
+    inside = u
+    for _ in range(64):
+        middle = 0.5 * (outside + inside)
+        if middle <= outside or middle >= inside:
+            break
+        step = u - middle
+        entropy = -u * math.log1p(-step / u)
+        if u < 1.0:
+            entropy -= (1.0 - u) * math.log1p(step / (1.0 - u))
+        if entropy > bound:
+            outside = middle
+        else:
+            inside = middle
+    return outside

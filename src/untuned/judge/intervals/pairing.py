@@ -1,0 +1,219 @@
+"""The narrowest guaranteed intervals for a fixed number of trials: what all pairings of two samples say together.
+
+Give every trial of the smaller sample, T in number, a partner of its own in the larger one. Without ties the number S
+of pairs that a wins is then exactly Bin(T, z), whatever the distributions, so for every k
+
+    (S - k)+ / E(Bin(T, z0) - k)+
+
+has mean 1 if z = z0, and less if z is smaller. That is true of every pairing, hence of the average over all of them,
+which is a test of z <= z0: by Markov's inequality it gets to 2/level with a probability of at most level/2. By Jensen's
+inequality the average over pairings is at least what Bentkus's bound has in its place, (T U - k)+; it is the larger,
+the more S depends on who was paired with whom. Ties are decided so that S is never worse than Bin(T, z) for a convex
+function (`untuned.judge.intervals.hits`).
+
+Which k is best depends on z0, and on how much of S is the pairing's luck. Bentkus's choice is the smallest k with
+P(Bin(T, z0) > k) at most the level of the test; it is best where pairings make no difference. Where they do, a larger k
+is. The test is the mean of two, one with that k at half the level, one with the k of a much smaller tail; both depend
+on z0, T and the level alone. The lower limit is the smallest z0 that is not rejected; the upper one is found with the
+roles exchanged.
+
+Guaranteed at any number of trials chosen in advance, whatever the distributions, ties included; it assumes independent
+trials only. The interval lies within Bentkus's at half the level, up to the splitting of large samples: they are cut,
+in order of arrival, into blocks of a hundred trials or less of the smaller sample, within which all pairings are taken.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from untuned.judge.intervals.bentkus import lower_limit as bentkus_lower_limit
+from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
+from untuned.judge.intervals.hits import wins_distribution
+from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
+from untuned.judge.intervals.tails import log_probability, rounding, upper_tail
+from untuned.judge.jit import kernel
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, ScoreTable
+
+#: The most trials of the smaller sample in a block.
+BLOCK = 100
+#: The second hinge is where the tail is this power of what it is at the first.
+POWER = 1.4
+# Probabilities below this are left out of a distribution: that makes intervals wider, by nothing that could be seen.
+_NOTHING = 1e-40
+# Zero for a probability that has a logarithm.
+_TINY = 1e-300
+
+
+def percentile_intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, level: float
+) -> tuple[Floats, Floats]:
+    """Return lower and upper ends of intervals on all percentiles, [a, e, r].
+
+    Parameters
+    ----------
+    table, pools
+        The scores.
+    estimates
+        Their percentiles.
+    level
+        The probability with which each interval may miss, half of it on either side.
+    """
+    pairs = comparisons(pools, estimates)
+    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
+    samples = [in_order(table, pool, e) for e, pool in enumerate(pools)]
+    for i in range(pairs.z.size):
+        here = samples[pairs.environment[i]]
+        wins = wins_in_blocks(here[pairs.first[i]], here[pairs.second[i]], BLOCK)
+        low[i] = lower_limit(wins, level, POWER)
+        below[i] = lower_limit(wins[::-1].copy(), level, POWER)
+    return mirrored(pools, estimates, pairs, low, 1.0 - below)
+
+
+@kernel
+def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
+    """Return the distribution of the number of wins, 0 to the smaller number of trials, over pairings within blocks."""
+    smaller = min(first.size, second.size)
+    blocks = -(-smaller // block)
+    found = np.zeros(smaller + 1)
+    found[0] = 1.0
+    sums = np.zeros(smaller + 1)
+    lowest = 0
+    highest = 0
+    at = 0
+    other_at = 0
+    for g in range(blocks):
+        # The first blocks get what is left over: so the block of a larger sample is never smaller.
+        size = first.size // blocks + (1 if g < first.size % blocks else 0)
+        other_size = second.size // blocks + (1 if g < second.size % blocks else 0)
+        wins = wins_distribution(first[at : at + size], second[other_at : other_at + other_size])
+        at += size
+        other_at += other_size
+        least = 0
+        while wins[least] < _NOTHING:
+            least += 1
+        most = wins.size - 1
+        while wins[most] < _NOTHING:
+            most -= 1
+        sums[lowest + least : highest + most + 1] = 0.0
+        for w in range(least, most + 1):
+            probability = wins[w]
+            for v in range(lowest, highest + 1):
+                sums[v + w] += found[v] * probability
+        found[lowest : highest + 1] = 0.0
+        lowest += least
+        highest += most
+        while sums[lowest] < _NOTHING:
+            lowest += 1
+        while sums[highest] < _NOTHING:
+            highest -= 1
+        found[lowest : highest + 1] = sums[lowest : highest + 1]
+    return found
+
+
+@kernel
+def lower_limit(wins: Floats, level: float, power: float) -> float:
+    """Return the smallest z0 that the number of ``wins``, a distribution, does not reject, or less by a rounding.
+
+    Notes
+    -----
+    In z0, the test is piecewise: as long as both k stay the same it is strictly decreasing. So a piece is rejected if
+    its right end is, and in the first that is not, the limit is found by bisection. All pieces below Bentkus's limit at
+    half the level are rejected, and need not be looked at.
+    """
+    trials = wins.size - 1
+    excess = np.zeros(trials + 1)
+    above = 0.0
+    for k in range(trials - 1, -1, -1):
+        above += wins[k + 1]
+        excess[k] = excess[k + 1] + above
+    if excess[0] <= 0.0:
+        return 0.0
+    nats = math.log(4.0 / level)
+    goal = math.log(2.0 / level) + rounding(trials)
+    rejected = bentkus_lower_limit(min(excess[0] / trials, 1.0), trials, nats)
+    k = hinge(trials, rejected, nats)
+    far = hinge(trials, rejected, power * nats)
+    end = hinge_end(trials, k, nats)
+    far_end = hinge_end(trials, far, power * nats)
+    kept = min(end, far_end)
+    while kept < 1.0 and log_test(excess, trials, k, far, kept) >= goal:
+        rejected = kept
+        if end <= rejected:
+            k += 1
+            end = hinge_end(trials, k, nats)
+        if far_end <= rejected:
+            far += 1
+            far_end = hinge_end(trials, far, power * nats)
+        kept = min(end, far_end)
+    while kept - rejected > 1e-15:
+        middle = 0.5 * (rejected + kept)
+        if middle <= rejected or middle >= kept:
+            break
+        if log_test(excess, trials, k, far, middle) >= goal:
+            rejected = middle
+        else:
+            kept = middle
+    return rejected
+
+
+@kernel
+def log_test(excess: Floats, trials: int, k: int, far: int, z0: float) -> float:
+    """Return the logarithm of the mean of two tests of z <= ``z0``, from the mean excess of wins over each number."""
+    one = _log_ratio(excess, trials, k, z0)
+    other = _log_ratio(excess, trials, far, z0)
+    larger = max(one, other)
+    if larger == -np.inf:
+        return larger
+    return larger + math.log(0.5 * (math.exp(one - larger) + math.exp(other - larger)))
+
+
+@kernel
+def _log_ratio(excess: Floats, trials: int, k: int, z0: float) -> float:
+    if excess[k] <= 0.0:
+        return -np.inf
+    if z0 <= 0.0:
+        return np.inf
+    return math.log(excess[k] / upper_tail(trials, z0, k)[1]) - log_probability(trials, z0, k + 1)
+
+
+@kernel
+def hinge(trials: int, z0: float, nats: float) -> int:
+    """Return the smallest k < ``trials`` with P(Bin(``trials``, z) > k) <= exp(-``nats``) for some z above ``z0``."""
+    q = max(z0, _TINY)
+    least = min(int(trials * q), trials - 1)
+    k = trials - 1
+    while least < k:
+        middle = (least + k) // 2
+        if log_probability(trials, q, middle + 1) + math.log(upper_tail(trials, q, middle)[0]) <= -nats:
+            k = middle
+        else:
+            least = middle + 1
+    # Where one k ends and the next begins must not depend on how it was found.
+    while k > 0 and hinge_end(trials, k - 1, nats) > z0:
+        k -= 1
+    while hinge_end(trials, k, nats) <= z0:
+        k += 1
+    return k
+
+
+@kernel
+def hinge_end(trials: int, k: int, nats: float) -> float:
+    """Return the largest z with P(Bin(``trials``, z) > ``k``) <= exp(-``nats``); 1 for the last k there is.
+
+    Notes
+    -----
+    Newton's method on logarithms, from Chernoff's bound, which is below: the function is concave, so it stays below.
+    """
+    if k >= trials - 1:
+        return 1.0
+    q = max(kl_lower_limit((k + 1.0) / trials, float(trials), nats), _TINY)
+    for _ in range(100):
+        tail = upper_tail(trials, q, k)[0]
+        step = (-nats - log_probability(trials, q, k + 1) - math.log(tail)) * tail / (k + 1.0)
+        if step <= 1e-14:
+            break
+        q = min(q * math.exp(step), 1.0 - 1e-16)
+    return q
