@@ -90,7 +90,7 @@ def test_guaranteed_methods_keep_their_level(name: str, case: str) -> None:
 
 @pytest.mark.parametrize("case", ["constant against two points", "five levels", "shifted"])
 def test_betting_holds_at_ten_looks_at_once(case: str) -> None:
-    """Look after each of ten blocks and stop at the first miss, the worst rule there is: no more misses than promised."""
+    """Look after each of ten blocks and stop at the first miss, the worst rule there is: the level holds."""
     first, second, _ = CASES[case]
     z = true(first, second)
     w, nats = np.expm1(betting.TILTS), math.log(2.0 / DELTA)
@@ -108,7 +108,7 @@ def test_betting_holds_at_ten_looks_at_once(case: str) -> None:
 
 
 def test_who_keeps_looking_at_an_interval_for_one_look_is_misled() -> None:
-    """Wilson's interval at level 0.1, looked at after every tenth trial: it misses somewhere more than twice as often."""
+    """Wilson's interval at level 0.1, looked at after every tenth trial, misses somewhere twice as often."""
     first, second, _ = CASES["shifted"]
     z = true(first, second)
     misses = 0
