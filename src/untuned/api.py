@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def evaluate(
     scores: Any,
     *,
-    intervals: str = "pbp",
+    intervals: str | None = None,
     delta: float = 0.05,
     weights: Weights = GAME,
     conventions: Conventions = "valid",
@@ -53,7 +53,9 @@ def evaluate(
         A `ScoreTable`, or whatever `untuned.read_scores` makes one of: the path of a CSV or Parquet file, of a study's
         folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     intervals
-        The method: ``"pbp"`` is guaranteed; ``"pbp-t"`` and ``"bootstrap"`` are approximate.
+        The method, of those that ``untuned list intervals`` lists: by default ``"pairing"``, the narrowest guaranteed
+        one for numbers of trials chosen beforehand; ``"betting"`` holds however often you look; with the paper's
+        conventions ``"pbp"``.
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
@@ -232,7 +234,7 @@ def run(
     folder: str | Path | None = None,
     *,
     workers: int | None = None,
-    intervals: str = "pbp",
+    intervals: str | None = None,
     delta: float = 0.05,
     weights: Weights = GAME,
     **options: Any,
@@ -263,7 +265,7 @@ def run(
     return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
 
 
-def check_evaluation(study: "Study", intervals: str, delta: float, weights: Weights) -> None:
+def check_evaluation(study: "Study", intervals: str | None, delta: float, weights: Weights) -> None:
     """Refuse before the trials of a study what `evaluate` would refuse after them."""
     from untuned.adapters.studies import plan
 

@@ -85,6 +85,8 @@ class Evaluation:
     valid
         Whether the method guarantees its level: with probability at least 1 - delta all intervals hold, whatever the
         distributions and the number of trials.
+    anytime
+        Whether that remains so when looking at results decided how many trials were run.
     delta
         The probability that any interval is allowed to miss.
     algorithms, environments
@@ -112,6 +114,7 @@ class Evaluation:
 
     method: str
     valid: bool
+    anytime: bool
     delta: float
     algorithms: tuple[str, ...]
     environments: tuple[str, ...]
@@ -257,6 +260,7 @@ class Evaluation:
         content: dict[str, Any] = {
             "method": self.method,
             "valid": self.valid,
+            "anytime": self.anytime,
             "delta": self.delta,
             "algorithms": self.rows(),
             "pairs": self.pair_rows(),
@@ -301,7 +305,8 @@ class Evaluation:
         # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
         percent = f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
         if self.valid:
-            return f"With probability at least {percent}, all intervals and verdicts hold."
+            looks = "however often you look" if self.anytime else "if the numbers of trials were chosen beforehand"
+            return f"With probability at least {percent}, all intervals and verdicts hold, {looks}."
         return f"Intervals and verdicts are approximate: they aim at {percent} together and do not guarantee it."
 
     def __repr__(self) -> str:

@@ -75,7 +75,7 @@ def run(
     engine: Engine = "local",
     ray_address: RayAddress = None,
     keep_both: KeepBoth = False,
-    intervals: Method = "pbp",
+    intervals: Method = None,
     delta: Delta = 0.05,
     weights: WeightsText = "game",
     quiet: Quiet = False,

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 Method = Annotated[
-    str, typer.Option("--intervals", metavar="METHOD", help="How intervals are made: untuned list intervals.")
+    str | None,
+    typer.Option(
+        "--intervals", metavar="METHOD", help="How intervals are made: untuned list intervals. By default pairing."
+    ),
 ]
 Delta = Annotated[float, typer.Option("--delta", help="The probability that any interval may miss, in (0, 0.5].")]
 WeightsText = Annotated[
@@ -42,7 +45,7 @@ def evaluate(
             show_default=False,
         ),
     ],
-    intervals: Method = "pbp",
+    intervals: Method = None,
     delta: Delta = 0.05,
     weights: WeightsText = "game",
     conventions: Annotated[
@@ -82,9 +85,19 @@ def evaluate(
     ] = None,
     resamples: Annotated[int, typer.Option("--resamples", help="For the bootstrap: how many.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="For the bootstrap: where its random numbers begin.")] = 0,
+    refine: Annotated[
+        int | None,
+        typer.Option(
+            "--refine", help="Cases to look at for a pair that is not decided; 0 for none. By size if not given."
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
     ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option("--pairs", help="Also the difference of every two algorithms, with its interval and verdict."),
+    ] = False,
     by_environment: Annotated[
         bool, typer.Option("--environments", help="Also the means on each environment, with intervals and ranks.")
     ] = False,
@@ -116,6 +129,7 @@ def evaluate(
             conventions=chosen,
             resamples=resamples,
             seed=seed,
+            refine=refine,
             workers=workers,
             progress=progress,
             **options,
@@ -123,7 +137,7 @@ def evaluate(
     if as_json:
         typer.echo(found.to_json(percentiles=percentiles))
     else:
-        print_evaluation(found, by_environment)
+        print_evaluation(found, by_environment, pairs)
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
@@ -225,8 +239,8 @@ def showing_progress() -> "Iterator[Progress | None]":
         yield advance
 
 
-def print_evaluation(found: "Evaluation", by_environment: bool) -> None:
-    """Print a ranking with intervals, notes and weights; if wanted, also the means on each environment."""
+def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = False) -> None:
+    """Print a ranking with intervals, verdicts, notes and weights; if wanted, all pairs and the means on environments."""
     from untuned.cli.screen import console, text
 
     screen = console(_WIDTH)
@@ -242,11 +256,17 @@ def print_evaluation(found: "Evaluation", by_environment: bool) -> None:
     screen.print()
     _print_ranking(screen, found.rows(), ("name", "score", "low", "high"), _four_digits)
     screen.print()
+    for sentence in found.verdicts:
+        screen.print(text(screen, sentence))
+    screen.print()
     screen.print(text(screen, found.claim))
     for warning in found.warnings:
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
     screen.print()
     _print_weights(screen, found)
+    if pairs:
+        screen.print()
+        _print_pairs(screen, found)
     if by_environment:
         for name in found.environments:
             screen.print()
@@ -284,6 +304,26 @@ def _print_ranking(
     for row in rows:
         ranks = ["-" if row[key] is None else str(row[key]) for key in ("rank", "rank_low", "rank_high")]
         table.add_row(text(screen, row[keys[0]]), *(show(row[key]) for key in keys[1:]), *ranks)
+    screen.print(table)
+
+
+def _print_pairs(screen: "Console", found: "Evaluation") -> None:
+    from rich.table import Table
+
+    from untuned.cli.screen import text
+
+    table = Table(title="Differences of scores", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("a", overflow="fold")
+    table.add_column("b", overflow="fold")
+    for heading in ("a - b", "low", "high"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("a is")
+    scores = dict(zip(found.algorithms, found.score_a, strict=True))
+    for row in found.pair_rows():
+        numbers = (scores[row["a"]] - scores[row["b"]], row["low"], row["high"])
+        table.add_row(
+            text(screen, row["a"]), text(screen, row["b"]), *(_four_digits(each) for each in numbers), row["verdict"]
+        )
     screen.print(table)
 
 

@@ -77,10 +77,17 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
         from untuned.collect.environments.registry import environments
 
         return [_environment_facts(each) for each in environments()]
-    from untuned.judge.methods import METHODS
+    from untuned.judge.methods import DEFAULT, METHODS
 
     return [
-        {"name": each.name, "title": each.title, "guaranteed": each.guaranteed, "summary": each.summary}
+        {
+            "name": each.name,
+            "title": each.title,
+            "guaranteed": each.guaranteed,
+            "anytime": each.anytime,
+            "default": each.name == DEFAULT,
+            "summary": each.summary,
+        }
         for each in METHODS.values()
     ]
 
@@ -201,7 +208,8 @@ def _details(what: What, facts: dict[str, Any]) -> tuple[str, ...]:
     if what is What.ALGORITHMS:
         return (facts["paper_name"] or "",)
     if what is What.INTERVALS:
-        return ("always" if facts["guaranteed"] else "about",)
+        level = "always" if facts["guaranteed"] else "about"
+        return (f"{level}, at any time" if facts["anytime"] else f"{level} (default)" if facts["default"] else level,)
     low, high = facts["score_range"]
     states = facts["states"]
     return (

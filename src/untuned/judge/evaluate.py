@@ -38,7 +38,7 @@ _WORK = 3e7
 def evaluate(
     table: ScoreTable,
     *,
-    intervals: str = "pbp",
+    intervals: str | None = None,
     delta: float = 0.05,
     weights: Weights = GAME,
     conventions: Conventions = "valid",
@@ -52,10 +52,10 @@ def evaluate(
 
     The options are those of `untuned.evaluate`, where they are described.
     """
-    chosen = method(intervals)
     delta = _level(delta)
     if conventions not in ("valid", "paper"):
         raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
+    chosen = method(intervals, conventions)
     check_conventions(chosen, conventions)
     resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
     seed = _whole("seed", seed, 0, "0 by default")
@@ -74,8 +74,8 @@ def evaluate(
         raise InvalidInput(
             f"{algorithm!r} has no trials on {environment!r}"
             f"{f', and {len(empty) - 1} more cells are empty' if len(empty) > 1 else ''}: "
-            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pbp', which "
-            "takes them into account"
+            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pairing', "
+            "which takes them into account"
         )
     balance = None if q_er is not None else equilibrium(estimates.z_aer)
     weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
@@ -108,6 +108,7 @@ def evaluate(
     return Evaluation(
         method=chosen.name,
         valid=chosen.guaranteed and conventions == "valid",
+        anytime=chosen.anytime,
         delta=delta,
         algorithms=table.algorithms,
         environments=table.environments,
@@ -133,7 +134,7 @@ def evaluate(
 
 
 def check_options(
-    intervals: str, delta: float, weights: Weights, algorithms: Sequence[str], environments: Sequence[str]
+    intervals: str | None, delta: float, weights: Weights, algorithms: Sequence[str], environments: Sequence[str]
 ) -> None:
     """Refuse what `evaluate` would refuse: for those who have hours of work before they call it."""
     method(intervals)

@@ -34,6 +34,8 @@ class Method:
         Whether it is one of the paper's, to which alone the paper's conventions apply.
     intervals
         The ends of intervals on all percentiles; None for the bootstrap, which goes to aggregates directly.
+    anytime
+        Whether it keeps its level when looking at the results decides how many trials are run.
     """
 
     name: str
@@ -42,6 +44,13 @@ class Method:
     summary: str
     published: bool
     intervals: Callable[[ScoreTable, Sequence[Pool], Percentiles, float, Conventions], tuple[Floats, Floats]] | None
+    anytime: bool = False
+
+
+#: The narrowest guaranteed method for a number of trials chosen beforehand (docs/decisions/0010).
+DEFAULT = "pairing"
+#: What the paper recommends: the default under its conventions.
+PUBLISHED_DEFAULT = "pbp"
 
 
 def payoff_of(conventions: Conventions) -> Payoff:
@@ -49,8 +58,10 @@ def payoff_of(conventions: Conventions) -> Payoff:
     return "mid-rank" if conventions == "valid" else "at-most"
 
 
-def method(name: str) -> Method:
-    """Return the method called ``name``."""
+def method(name: str | None, conventions: Conventions = "valid") -> Method:
+    """Return the method called ``name``, for None the one that goes with the conventions by default."""
+    if name is None:
+        return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
     if name not in list(METHODS):
         raise UnknownName("interval method", name, METHODS, "`untuned list intervals` says what each does")
     return METHODS[name]
@@ -150,6 +161,26 @@ def _wilson(
 METHODS = {
     found.name: found
     for found in (
+        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
+        Method(
+            "betting",
+            "Betting",
+            True,
+            "bets on all pairings, block by block; holds however often you look",
+            False,
+            _betting,
+            anytime=True,
+        ),
+        Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _bentkus),
+        Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _kl),
+        Method(
+            "wilson",
+            "Wilson",
+            False,
+            "Wilson's score interval with DeLong's variance; narrow, for many trials",
+            False,
+            _wilson,
+        ),
         Method(
             "pbp",
             "PBP",
@@ -173,25 +204,6 @@ METHODS = {
             "the paper's: percentile bootstrap of the aggregates; misses more often than it says",
             True,
             None,
-        ),
-        Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _kl),
-        Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _bentkus),
-        Method(
-            "betting",
-            "Betting",
-            True,
-            "bets on all pairings, block by block; holds however often you look",
-            False,
-            _betting,
-        ),
-        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
-        Method(
-            "wilson",
-            "Wilson",
-            False,
-            "Wilson's score interval with DeLong's variance; narrow, for many trials",
-            False,
-            _wilson,
         ),
     )
 }
