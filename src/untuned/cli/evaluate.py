@@ -88,7 +88,7 @@ def evaluate(
     refine: Annotated[
         int | None,
         typer.Option(
-            "--refine", help="Cases to look at for a pair that is not decided; 0 for none. By size if not given."
+            "--refine", help="Cases to look at for an undecided pair; 0 for none. By size if left out."
         ),
     ] = None,
     workers: Annotated[
@@ -96,7 +96,7 @@ def evaluate(
     ] = None,
     pairs: Annotated[
         bool,
-        typer.Option("--pairs", help="Also the difference of every two algorithms, with its interval and verdict."),
+        typer.Option("--pairs", help="Also the differences of all pairs, with intervals and verdicts."),
     ] = False,
     by_environment: Annotated[
         bool, typer.Option("--environments", help="Also the means on each environment, with intervals and ranks.")
@@ -240,7 +240,7 @@ def showing_progress() -> "Iterator[Progress | None]":
 
 
 def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = False) -> None:
-    """Print a ranking with intervals, verdicts, notes and weights; if wanted, all pairs and the means on environments."""
+    """Print a ranking with intervals, verdicts, notes and weights; if wanted, all pairs and the means."""
     from untuned.cli.screen import console, text
 
     screen = console(_WIDTH)

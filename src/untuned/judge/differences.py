@@ -21,13 +21,14 @@ from untuned.judge.boxes import Boxes
 from untuned.judge.functional import Functional
 from untuned.judge.moves import board
 from untuned.judge.propagate import Bounds, Limits, solution
-from untuned.judge.refine import Refined, difference_goal, refined
+from untuned.judge.refine import Refined, difference_goal, is_possible, refined
 from untuned.scores import Floats
 from untuned.verdicts import RESOLUTION, Pairs
 
 Pair = tuple[int, int]
 
-#: States times moves of each, times pairs: with more than this, only what may decide a pair is solved.
+#: States times moves of each, times pairs: with more than this, only what may decide a pair is solved, and not where a
+#: game is known at once that has it the other way round.
 MANY = 2e9
 # A difference is reported to four digits.
 _LIMITS = Limits(slack=1e-7)
@@ -100,8 +101,12 @@ def direct(
     made = board(boxes, parts)
     high_ab, possible_ab = known.high_ab.copy(), known.possible_ab.copy()
 
+    few = not _are_many(boxes)
+
     def solve(pair: Pair) -> tuple[float, Refined | None]:
         i, l = pair  # noqa: E741 - as in the paper
+        if not few and is_possible(boxes, i, l):
+            return float(known.high_ab[i, l]), Refined(float(known.high_ab[i, l]), "possible", 0)
         found, _ = solution(difference_goal(boxes, i, l), made, _LIMITS, values[i] + values[n + l])
         bound = min(found.bound, float(known.high_ab[i, l]))
         if bound < -RESOLUTION or not may_decide(score_a, i, l):
@@ -124,14 +129,19 @@ def direct(
 
 def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pair]:
     """Return the ordered pairs that are worth a solution: all, or where that is too much those that may be decided."""
-    n, m, _ = boxes.low_aer.shape
-    work = float(n * n * m) * (n + m * n) * n * (n - 1)
+    n = len(score_a)
+    few = not _are_many(boxes)
     return [
         (i, l)
         for i in range(n)
         for l in range(n)  # noqa: E741
-        if i != l and (work <= MANY or (may_decide(score_a, i, l) and known.high_ab[i, l] >= -RESOLUTION))
+        if i != l and (few or (may_decide(score_a, i, l) and known.high_ab[i, l] >= -RESOLUTION))
     ]
+
+
+def _are_many(boxes: Boxes) -> bool:
+    n, m, _ = boxes.low_aer.shape
+    return float(n * n * m) * (n + m * n) * n * (n - 1) > MANY
 
 
 def may_decide(score_a: Floats, i: int, l: int) -> bool:  # noqa: E741

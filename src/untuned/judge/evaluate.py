@@ -32,6 +32,7 @@ _FEW = 30
 _PARTS = 1
 # Cases that branching may look at for a pair: as many as take seconds, none on boards where that would be hours.
 _CASES = 3000
+_FEW_CASES = 10
 _WORK = 3e7
 
 
@@ -231,7 +232,8 @@ def _bounded(
 
 def _cases(n: int, m: int) -> int:
     """Return how many cases branching looks at, by the size of the board: all moves of all joint strategies."""
-    return min(_CASES, int(_WORK / (n * n * m * (n + n * m))))
+    cases = int(_WORK / (n * n * m * (n + n * m)))
+    return min(_CASES, cases) if cases >= _FEW_CASES else 0
 
 
 def _bootstrapped(

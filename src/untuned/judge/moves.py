@@ -26,7 +26,7 @@ from untuned.scores import Floats
 Numbers = NDArray[np.int32]
 
 #: From this many columns on, trees are faster than asking for every move (benchmarks/judge.py --only rows).
-LONG = 400
+LONG = 100
 
 HALF = 0.5
 #: The neighbours of one half: an end here stands for "anything below" and "anything above", one half excluded.
@@ -84,17 +84,25 @@ class Policy(NamedTuple):
     bottom, top
         What each payoff is taken for: something between these.
     order
-        For long rows: the columns by falling worth; else empty.
+        For long rows: the columns by falling worth; else empty, like what follows.
+    low_rank, high_rank
+        In that order: the places of each column's ends among the ends of the row, from 1.
     low_place, high_place
-        For long rows: how many lower ends are at most ``top``, and how many upper ends are below ``bottom``.
+        In that order: how many lower ends are at most ``top``, and how many upper ends are below ``bottom``.
+    climbs
+        ``[a, b, k]``: the first player's move from (a, k) to (b, k) is off (0), on (1) or a tie (2). Of all that could
+        be stored per move this is the small part, n bytes for a strategy, and the one that is slow to ask for.
     """
 
     worth: Floats
     bottom: Floats
     top: Floats
     order: Numbers
+    low_rank: Numbers
+    high_rank: Numbers
     low_place: Numbers
     high_place: Numbers
+    climbs: NDArray[np.uint8]
 
 
 def board(boxes: Boxes, parts: int, *, long: int = LONG) -> Board:
@@ -181,27 +189,48 @@ def new_policy(board: Board) -> Policy:
         np.empty((rows, width), dtype=np.int32),
         np.empty((rows, width), dtype=np.int32),
         np.empty((rows, width), dtype=np.int32),
+        np.empty((rows, width), dtype=np.int32),
+        np.empty((rows, width), dtype=np.int32),
+        np.zeros((n, n, columns), dtype=np.uint8),
     )
 
 
 @kernel
-def rank_worth(policy: Policy) -> None:
+def rank_worth(policy: Policy, board: Board) -> None:
     """Bring the order of long rows up to date with ``worth``."""
     for a in range(policy.order.shape[0]):
         order = np.argsort(-policy.worth[a])
-        for k in range(order.size):
-            policy.order[a, k] = order[k]
+        for p in range(order.size):
+            k = order[p]
+            policy.order[a, p] = k
+            policy.low_rank[a, p] = board.rank_low[a, k] + 1
+            policy.high_rank[a, p] = board.rank_high[a, k] + 1
 
 
 @kernel
-def find_places(policy: Policy, board: Board) -> None:
-    """Bring the places of long rows up to date with ``bottom`` and ``top``."""
+def settle(policy: Policy, board: Board) -> None:
+    """Bring what is kept of moves up to date with ``worth``, ``bottom`` and ``top``."""
     for a in range(policy.low_place.shape[0]):
         lows = np.searchsorted(board.sorted_low[a], policy.top[a], side="right")
         highs = np.searchsorted(board.sorted_high[a], policy.bottom[a], side="left")
-        for k in range(lows.size):
-            policy.low_place[a, k] = lows[k]
-            policy.high_place[a, k] = highs[k]
+        for p in range(lows.size):
+            k = policy.order[a, p]
+            policy.low_place[a, p] = lows[k]
+            policy.high_place[a, p] = highs[k]
+    n, columns = policy.worth.shape
+    for a in range(n):
+        for b in range(n):
+            if b == a:
+                continue
+            for k in range(columns):
+                bottom = policy.bottom[a, k]
+                top = policy.top[a, k]
+                on = (board.low[b, k] > top) | (
+                    (board.high[b, k] >= bottom) & (policy.worth[b, k] > policy.worth[a, k])
+                )
+                halves = (board.parts > 0) & (bottom == HALF) & (top == HALF) & (board.same[b, k] == ONE_HALF)
+                tied = (board.same[b, k] == board.same[a, k]) | halves
+                policy.climbs[a, b, k] = 2 if tied else 1 if on else 0
 
 
 @kernel
@@ -212,7 +241,7 @@ def departures(values: Floats, policy: Policy, board: Board, image: Floats) -> N
     else:
         _short_rows(values, policy, board, image)
     _row_ties(values, policy, board, image)
-    _columns(values, policy, board, image)
+    _columns(values, policy, image)
 
 
 @kernel
@@ -242,40 +271,39 @@ def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> N
     certain = np.empty(columns + 1)
     low_tree = np.empty(columns + 1)
     high_tree = np.empty(columns + 1)
+    in_order = np.empty(columns)
+    levels = np.empty(columns)
     for a in range(n):
-        row = values[a]
-        worth = policy.worth[a]
-        order = policy.order[a]
         certain[0] = 0.0
         for p in range(columns):
-            certain[p + 1] = certain[p] + row[board.by_high[a, p]]
+            k = policy.order[a, p]
+            in_order[p] = values[a, k]
+            levels[p] = policy.worth[a, k]
+            certain[p + 1] = certain[p] + values[a, board.by_high[a, p]]
         low_tree[:] = 0.0
         high_tree[:] = 0.0
         first = 0
         while first < columns:
-            here = worth[order[first]]
             end = first
-            while end < columns and worth[order[end]] == here:
-                k = order[end]
-                place = policy.high_place[a, k]
+            while end < columns and levels[end] == levels[first]:
+                place = policy.high_place[a, end]
                 total = certain[place]
                 while place > 0:
                     total -= high_tree[place]
                     place &= place - 1
-                place = policy.low_place[a, k]
+                place = policy.low_place[a, end]
                 while place > 0:
                     total += low_tree[place]
                     place &= place - 1
-                image[a, k] = total
+                image[a, policy.order[a, end]] = total
                 end += 1
             for p in range(first, end):
-                k = order[p]
-                value = row[k]
-                place = board.rank_low[a, k] + 1
+                value = in_order[p]
+                place = policy.low_rank[a, p]
                 while place <= columns:
                     low_tree[place] += value
                     place += place & -place
-                place = board.rank_high[a, k] + 1
+                place = policy.high_rank[a, p]
                 while place <= columns:
                     high_tree[place] += value
                     place += place & -place
@@ -304,7 +332,7 @@ def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> No
 
 
 @kernel
-def _columns(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
+def _columns(values: Floats, policy: Policy, image: Floats) -> None:
     """Add the first player's part, who climbs."""
     n, columns = values.shape
     tie = 1.0 / POPULATION
@@ -312,16 +340,10 @@ def _columns(values: Floats, policy: Policy, board: Board, image: Floats) -> Non
         for b in range(n):
             if b == a:
                 continue
+            climbs = policy.climbs[a, b]
             for k in range(columns):
-                bottom = policy.bottom[a, k]
-                top = policy.top[a, k]
-                on = (board.low[b, k] > top) | (
-                    (board.high[b, k] >= bottom) & (policy.worth[b, k] > policy.worth[a, k])
-                )
-                weight = 1.0 if on else 0.0
-                halves = (board.parts > 0) & (bottom == HALF) & (top == HALF) & (board.same[b, k] == ONE_HALF)
-                weight = tie if (board.same[b, k] == board.same[a, k]) | halves else weight
-                image[a, k] += weight * values[b, k]
+                move = climbs[k]
+                image[a, k] += ((move & 1) + (move >> 1) * tie) * values[b, k]
 
 
 @kernel
@@ -348,8 +370,5 @@ def arrivals(shares: Floats, policy: Policy, board: Board, image: Floats) -> Non
                 image[a, j] += weight * share if j != k else 0.0
             for b in range(n):
                 if b != a:
-                    on = (board.low[b, k] > top) | ((board.high[b, k] >= bottom) & (policy.worth[b, k] > here))
-                    weight = 1.0 if on else 0.0
-                    same = (board.same[b, k] == board.same[a, k]) | (half & (board.same[b, k] == ONE_HALF))
-                    weight = tie if same else weight
-                    image[b, k] += weight * share
+                    move = policy.climbs[a, b, k]
+                    image[b, k] += ((move & 1) + (move >> 1) * tie) * share

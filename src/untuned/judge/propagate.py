@@ -40,10 +40,10 @@ from untuned.judge.moves import (
     Policy,
     board,
     departures,
-    find_places,
     new_policy,
     part_of,
     rank_worth,
+    settle,
 )
 from untuned.scores import Floats
 
@@ -329,7 +329,7 @@ def _improve(
     bottoms = board.low.copy()
     tops = board.high.copy()
     policy.worth[:] = values
-    rank_worth(policy)
+    rank_worth(policy, board)
     work.residual[:] = -np.inf
     for part in range(2 * board.parts + 1):
         for a in range(n):
@@ -339,7 +339,7 @@ def _improve(
                     low, high = part_of(low, high, part, board.parts)
                 policy.bottom[a, k] = low
                 policy.top[a, k] = high
-        find_places(policy, board)
+        settle(policy, board)
         departures(values, policy, board, sums)
         departures(ones, policy, board, counts)
         for a in range(n):
@@ -359,7 +359,7 @@ def _improve(
                     tops[a, k] = policy.top[a, k]
     policy.bottom[:] = bottoms
     policy.top[:] = tops
-    find_places(policy, board)
+    settle(policy, board)
 
 
 @kernel

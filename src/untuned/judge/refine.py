@@ -111,22 +111,27 @@ def _is_possible(case: _Case, i: int, l: int) -> bool:  # noqa: E741
     taken = 0.5 * (case.policy.bottom + case.policy.top).reshape(low.shape)
     # What the two directions of a percentile were taken for need not be the same number: the middle of the two.
     middle = np.clip(0.5 * (taken + 1.0 - taken.transpose(2, 1, 0)), low, high)
-    best = 0.5 * (low + high)
-    best[i], best[l] = high[i], low[l]
-    best[i, :, l] = high[i, :, l]
-    for z in (middle, best):
-        # One direction decides; where both rows were set, i's.
-        upper = np.triu(np.ones(z.shape[::2], dtype=np.bool_), 1)
-        upper[[i, l], :], upper[:, [i, l]] = True, False
-        upper[l, :], upper[:, l] = True, False
-        upper[i, :], upper[:, i] = True, False
-        np.fill_diagonal(upper, False)
-        z_aer = np.where(upper[:, None, :], z, 1.0 - z.transpose(2, 1, 0))
-        z_aer = np.where(case.boxes.same_aer == ONE_HALF, HALF, z_aer)
-        y_a = aggregate(z_aer, equilibrium(z_aer).q_er)
-        if y_a[i] > y_a[l]:
-            return True
-    return False
+    return _difference(case.boxes, middle, i, l) > 0.0 or is_possible(case.boxes, i, l)
+
+
+def is_possible(boxes: Boxes, i: int, l: int) -> bool:  # noqa: E741
+    """Whether y[i] > y[l] in the game that has all percentiles of i as high, and of l as low, as the boxes allow."""
+    z_aer = 0.5 * (boxes.low_aer + boxes.high_aer)
+    z_aer[l] = boxes.low_aer[l]
+    z_aer[i] = boxes.high_aer[i]
+    return _difference(boxes, z_aer, i, l) > 0.0
+
+
+def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int) -> float:  # noqa: E741
+    """Return y[i] - y[l] in the game of some percentiles; i's row says what the others' opposites are, then l's."""
+    n = z_aer.shape[0]
+    order = np.full(n, 2 * n) - np.arange(n)
+    order[[l, i]] = 3 * n, 4 * n
+    says = order[:, None] > order[None, :]
+    game = np.where(says[:, None, :], z_aer, 1.0 - z_aer.transpose(2, 1, 0))
+    game = np.where(boxes.same_aer == ONE_HALF, HALF, game)
+    y_a = aggregate(game, equilibrium(game).q_er)
+    return float(y_a[i] - y_a[l])
 
 
 def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
