@@ -184,7 +184,14 @@ METHODS = {
             False,
             _betting,
         ),
-        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
+        Method(
+            "pairing",
+            "Pairing",
+            True,
+            "all pairings of a fixed number of trials; mostly the narrowest",
+            False,
+            _pairing,
+        ),
         Method(
             "wilson",
             "Wilson",
