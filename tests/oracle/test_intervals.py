@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -49,6 +49,7 @@ def array(values: Sequence[float]) -> Floats:
 
 @FEW
 @given(st.integers(1, 40), st.fractions(0, 1), LEVELS)
+@example(1, Fraction(1, 5), 0.05 / 165)
 def test_limits_on_the_mean_over_all_pairs(trials: int, fraction: Fraction, level: float) -> None:
     u = float(fraction)
     nats = math.log(2.0 / level)
