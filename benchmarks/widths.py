@@ -53,7 +53,7 @@ POPULATIONS: dict[str, Draw] = {
     "normal, z = .8": shifted(0.8),
     "normal, z = .99": shifted(0.99),
     "constant and two points, z = .9": constant,
-    "five levels, z = .74": levels,
+    "five levels, z = .7": levels,
 }
 
 METHODS: dict[str, Interval] = {

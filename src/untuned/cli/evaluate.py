@@ -87,9 +87,7 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="For the bootstrap: where its random numbers begin.")] = 0,
     refine: Annotated[
         int | None,
-        typer.Option(
-            "--refine", help="Cases to look at for an undecided pair; 0 for none. By size if left out."
-        ),
+        typer.Option("--refine", help="Cases to look at for an undecided pair; 0 for none. By size if left out."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")

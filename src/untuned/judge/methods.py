@@ -161,7 +161,14 @@ def _wilson(
 METHODS = {
     found.name: found
     for found in (
-        Method("pairing", "Pairing", True, "all pairings of a fixed number of trials; the narrowest", False, _pairing),
+        Method(
+            "pairing",
+            "Pairing",
+            True,
+            "all pairings of a fixed number of trials; mostly the narrowest",
+            False,
+            _pairing,
+        ),
         Method(
             "betting",
             "Betting",

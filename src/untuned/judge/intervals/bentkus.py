@@ -61,10 +61,13 @@ def lower_limit(u: float, trials: int, nats: float) -> float:
     and that is at most the limit for the best one.
     """
     x = trials * u
-    q = kl_lower_limit(u, float(trials), nats)
-    if x <= 0.0 or q <= 0.0:
-        return q
+    if x <= 0.0:
+        return 0.0
     goal = -nats - rounding(trials)
+    # Two limits that are below: Chernoff's, and that for k = 0, which is Markov's.
+    q = max(kl_lower_limit(u, float(trials), nats), u * math.exp(goal))
+    if q <= 0.0:
+        return 0.0
     for _ in range(60):
         k = min(math.ceil(x), trials) - 1
         tail, excess = upper_tail(trials, q, k)

@@ -25,6 +25,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.judge.intervals.sorting import ascending
 from untuned.judge.jit import kernel
 from untuned.scores import Floats, Ints
 
@@ -34,41 +35,52 @@ def wins_distribution(first: Floats, second: Floats) -> Floats:
     """Return the probabilities that 0, 1, ..., n trials of ``first`` win, n the smaller number of trials."""
     smaller = min(first.size, second.size)
     larger = max(first.size, second.size)
-    ascending = np.sort(first)
-    beaten_by = np.empty(second.size, dtype=np.int64)
-    tied_with = np.empty(second.size, dtype=np.int64)
+    rows = ascending(first)
+    columns = ascending(second)
+    listed = tie_list(smaller)
+    # For every trial of the second sample: how many of the first beat it, tie with it, and are listed among those.
+    beaten = np.empty(second.size, dtype=np.int64)
+    tied = np.zeros(second.size, dtype=np.int64)
+    tied_listed = np.zeros(second.size, dtype=np.int64)
     ties = 0
-    for j in range(second.size):
-        upto = np.searchsorted(ascending, second[j], side="right")
-        beaten_by[j] = first.size - upto
-        tied_with[j] = upto - np.searchsorted(ascending, second[j], side="left")
-        ties += tied_with[j]
+    row = 0
+    column = 0
+    while column < second.size:
+        score = second[columns[column]]
+        while row < first.size and first[rows[row]] < score:
+            row += 1
+        end = row
+        here = 0
+        while end < first.size and first[rows[end]] == score:
+            if first.size == smaller and listed[rows[end]]:
+                here += 1
+            end += 1
+        while column < second.size and second[columns[column]] == score:
+            j = columns[column]
+            beaten[j] = first.size - end
+            tied[j] = end - row
+            tied_listed[j] = here
+            ties += end - row
+            column += 1
     heights = np.zeros(larger, dtype=np.int64)
-    if ties == 0:
-        heights[: second.size] = beaten_by
-        return _hits(heights, smaller)
     found = np.zeros(smaller + 1)
-    boards = 0
-    list_ = tie_list(smaller)
-    for winners in (True, False):
-        if first.size == smaller:
-            ordered = np.sort(first[list_ == winners])
+    if ties == 0:
+        for j in range(second.size):
+            heights[j] = beaten[j]
+        _add_hits(heights, 1.0, found)
+        return found
+    share = 0.25 if first.size == second.size else 0.5
+    for board in range(4):
+        listed_win = board % 2 == 0
+        if board < 2 and first.size == smaller:
             for j in range(second.size):
-                won = 0
-                if tied_with[j] > 0:
-                    won = np.searchsorted(ordered, second[j], side="right") - np.searchsorted(
-                        ordered, second[j], side="left"
-                    )
-                heights[j] = beaten_by[j] + won
-            found += _hits(heights, smaller)
-            boards += 1
-        if second.size == smaller:
-            heights[:] = 0
+                heights[j] = beaten[j] + (tied_listed[j] if listed_win else tied[j] - tied_listed[j])
+            _add_hits(heights, share, found)
+        if board >= 2 and second.size == smaller:
             for j in range(second.size):
-                heights[j] = beaten_by[j] + (0 if list_[j] == winners else tied_with[j])
-            found += _hits(heights, smaller)
-            boards += 1
-    return found / boards
+                heights[j] = beaten[j] + (0 if listed[j] == listed_win else tied[j])
+            _add_hits(heights, share, found)
+    return found
 
 
 @kernel
@@ -86,17 +98,23 @@ def tie_list(trials: int) -> NDArray[np.bool_]:
 
 
 @kernel
-def _hits(heights: Ints, most: int) -> Floats:
-    """Return the distribution of the number of ones that a random permutation hits, 0 to ``most``."""
+def _add_hits(heights: Ints, share: float, found: Floats) -> None:
+    """Add ``share`` times the distribution of the number of ones that a random permutation hits."""
     size = heights.size
-    ascending = np.sort(heights)
+    most = found.size - 1
+    counts = np.zeros(size + 1, dtype=np.int64)
+    for j in range(size):
+        counts[heights[j]] += 1
     # Numbers from 0 and 1 outward: 0, 1, -1, 2, -2, ... are places 0, 1, 2, 3, 4, ...
     places = np.zeros(2 * size + 1, dtype=np.int64)
-    for j in range(size):
-        c = ascending[j] - j
-        places[2 * c - 1 if c >= 1 else -2 * c] += 1
-    found = np.zeros(most + 1)
-    found[0] = 1.0
+    j = 0
+    for height in range(size + 1):
+        for _ in range(counts[height]):
+            c = height - j
+            places[2 * c - 1 if c >= 1 else -2 * c] += 1
+            j += 1
+    hits = np.zeros(most + 1)
+    hits[0] = 1.0
     lowest = 0
     highest = 0
     boards = 0
@@ -105,14 +123,15 @@ def _hits(heights: Ints, most: int) -> Floats:
         for _ in range(places[place]):
             boards += 1
             if highest < most:
-                found[highest + 1] = found[highest] * (boards - highest - 1 + c) / boards
+                hits[highest + 1] = hits[highest] * (boards - highest - 1 + c) / boards
             for v in range(highest, lowest, -1):
-                found[v] = (found[v - 1] * (boards - v + c) + found[v] * (v + 1 - c)) / boards
-            found[lowest] *= (lowest + 1.0 - c) / boards
-            if highest < most and found[highest + 1] > 0.0:
+                hits[v] = (hits[v - 1] * (boards - v + c) + hits[v] * (v + 1 - c)) / boards
+            hits[lowest] *= (lowest + 1.0 - c) / boards
+            if highest < most and hits[highest + 1] > 0.0:
                 highest += 1
-            while lowest < highest and found[lowest] <= 0.0:
+            while lowest < highest and hits[lowest] <= 0.0:
                 lowest += 1
-            while highest > lowest and found[highest] <= 0.0:
+            while highest > lowest and hits[highest] <= 0.0:
                 highest -= 1
-    return found
+    for v in range(lowest, highest + 1):
+        found[v] += share * hits[v]

@@ -62,7 +62,8 @@ def lower_limit(u: float, trials: float, nats: float) -> float:
         if middle <= outside or middle >= inside:
             break
         step = u - middle
-        entropy = -u * math.log1p(-step / u)
+        # Near u the two terms nearly cancel, and must be as exact as the step; far below it, the step is all of u.
+        entropy = -u * (math.log1p(-step / u) if 2.0 * step < u else math.log(middle / u))
         if u < 1.0:
             entropy -= (1.0 - u) * math.log1p(step / (1.0 - u))
         if entropy > bound:

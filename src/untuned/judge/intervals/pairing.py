@@ -1,4 +1,4 @@
-"""The narrowest guaranteed intervals for a fixed number of trials: what all pairings of two samples say together.
+"""Guaranteed intervals for a fixed number of trials, mostly the narrowest: what all pairings say together.
 
 Give every trial of the smaller sample, T in number, a partner of its own in the larger one. Without ties the number S
 of pairs that a wins is then exactly Bin(T, z), whatever the distributions, so for every k
@@ -39,8 +39,9 @@ from untuned.scores import Floats, ScoreTable
 
 #: The most trials of the smaller sample in a block.
 BLOCK = 100
-#: The second hinge is where the tail is this power of what it is at the first.
-POWER = 1.4
+#: The second hinge is where the tail is this power of what it is at the first. Chosen by measuring: between 1.4 and 1.8
+#: widths differ by 2 or 3 %, narrowest near 1.5; only close to z = 0 or 1 more is better, up to a tenth.
+POWER = 1.6
 # Probabilities below this are left out of a distribution: that makes intervals wider, by nothing that could be seen.
 _NOTHING = 1e-40
 # Zero for a probability that has a logarithm.
@@ -97,19 +98,22 @@ def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
         most = wins.size - 1
         while wins[most] < _NOTHING:
             most -= 1
-        sums[lowest + least : highest + most + 1] = 0.0
+        for v in range(lowest + least, highest + most + 1):
+            sums[v] = 0.0
         for w in range(least, most + 1):
             probability = wins[w]
             for v in range(lowest, highest + 1):
                 sums[v + w] += found[v] * probability
-        found[lowest : highest + 1] = 0.0
+        for v in range(lowest, highest + 1):
+            found[v] = 0.0
         lowest += least
         highest += most
         while sums[lowest] < _NOTHING:
             lowest += 1
         while sums[highest] < _NOTHING:
             highest -= 1
-        found[lowest : highest + 1] = sums[lowest : highest + 1]
+        for v in range(lowest, highest + 1):
+            found[v] = sums[v]
     return found
 
 

@@ -20,6 +20,7 @@ import math
 
 import numpy as np
 
+from untuned.judge.intervals.sorting import ascending
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -31,8 +32,8 @@ _LOG_LARGE = math.log(_LARGE)
 @kernel
 def pairing_averages(first: Floats, second: Floats) -> Floats:
     """Return t_0, ..., t_n for the payoffs of ``first`` against ``second``, n the smaller number of trials."""
-    rows = np.sort(first)
-    columns = np.sort(second)
+    rows = first[ascending(first)]
+    columns = second[ascending(second)]
     larger = max(rows.size, columns.size)
     smaller = min(rows.size, columns.size)
     found = np.zeros(smaller + 1)
@@ -62,8 +63,9 @@ def pairing_averages(first: Floats, second: Floats) -> Floats:
                     if above >= k:
                         found[k] += found[k - 1] * (above - k + 1.0) / (larger - k + 1.0)
         else:
-            before[: placed + 1] = found[: placed + 1]
-            found[: placed + 1] = 0.0
+            for k in range(placed + 1):
+                before[k] = found[k]
+                found[k] = 0.0
             for k in range(placed + 1):
                 halves = before[k]
                 for l in range(min(tied_rows, tied_columns, smaller - k) + 1):  # noqa: E741
