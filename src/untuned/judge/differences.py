@@ -141,7 +141,7 @@ def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pa
 
 def _are_many(boxes: Boxes) -> bool:
     n, m, _ = boxes.low_aer.shape
-    return float(n * n * m) * (n + m * n) * n * (n - 1) > MANY
+    return bool(n * n * m * (n + m * n) * n * (n - 1) > MANY)
 
 
 def may_decide(score_a: Floats, i: int, l: int) -> bool:  # noqa: E741

@@ -137,17 +137,7 @@ def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int) -> float:  # noqa: 
 def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
     """Return the cases of the percentile that most depends on; none where nothing does."""
     boxes = case.boxes
-    n, m, _ = boxes.low_aer.shape
-    width = boxes.high_aer - boxes.low_aer
-    shares = np.empty((n, m * n))
-    blame = np.zeros((n, m * n))
-    _occupancy(case.policy, case.board, shares)
-    _blame(case.values, shares, case.board, blame)
-    blame_aer = blame.reshape(n, m, n)
-    q_er = shares.reshape(n, m, n).sum(axis=0)
-    blame_aer[i] += q_er * width[i]
-    blame_aer[l] += q_er * width[l]
-    blame_aer = np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
+    blame_aer = _blame_of(case, i, l)
     a, e, r = (int(place) for place in np.unravel_index(np.argmax(blame_aer), blame_aer.shape))
     if blame_aer[a, e, r] <= 0.0:
         return []
@@ -156,6 +146,30 @@ def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
         return [_with(boxes, a, e, r, *ends) for ends in ((low, BELOW), (HALF, HALF), (ABOVE, high))]
     middle = 0.5 * (low + high)
     return [_with(boxes, a, e, r, *ends) for ends in ((low, middle), (middle, high))]
+
+
+def blame(boxes: Boxes, i: int, l: int) -> Floats:  # noqa: E741
+    """Return how much of the uncertainty in a bound on y[i] - y[l] each percentile carries, ``[a, e, r]``.
+
+    The same number stands for both directions of a percentile. Numbers compare; they have no unit.
+    """
+    made = board(boxes, _PARTS)
+    found, policy = solution(difference_goal(boxes, i, l), made, Limits(slack=1e-6))
+    return _blame_of(_Case(boxes, made, found.values, policy), i, l)
+
+
+def _blame_of(case: _Case, i: int, l: int) -> Floats:  # noqa: E741
+    n, m, _ = case.boxes.low_aer.shape
+    width = case.boxes.high_aer - case.boxes.low_aer
+    shares = np.empty((n, m * n))
+    blame = np.zeros((n, m * n))
+    _occupancy(case.policy, case.board, shares)
+    _blame(case.values, shares, case.board, blame)
+    blame_aer = blame.reshape(n, m, n)
+    q_er = shares.reshape(n, m, n).sum(axis=0)
+    blame_aer[i] += q_er * width[i]
+    blame_aer[l] += q_er * width[l]
+    return np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
 
 
 # Cutting what is narrower than this is arithmetic, not statistics.

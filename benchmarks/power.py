@@ -1,0 +1,236 @@
+"""How many pairs of algorithms each method tells apart, on the paper's experiment about its intervals.
+
+    python benchmarks/power.py [--json] [--folder results] [--trials 10000] [--sizes 100 1000 10000]
+                               [--replicates 10] [--only power limits functional]
+
+The paper's four algorithms on the eight discrete environments and Mountain Car are collected once (about 20 minutes on
+two processors for 10,000 trials; stop it and call it again as you like) and then cut into samples of each size, one
+after another, ``--replicates`` of them. "published" compares the intervals on aggregates as the paper propagates them; "apart" compares intervals
+by the bounds in use here; "direct" bounds differences; "branching" also looks at cases. The paper's figures are those
+of its Table 2 for PBP, PBP-t and the bootstrap.
+
+"limits" says, for the default method, why pairs stay undecided: because the intervals allow a game that has it the
+other way round, or because branching was given up; and which percentiles carry most of the uncertainty. "functional"
+compares the functional bound with the bound by intervals on boards of more and more environments.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import untuned
+from untuned.judge.boxes import Boxes
+from untuned.judge.differences import direct, separate
+from untuned.judge.evaluate import evaluate
+from untuned.judge.functional import SHARE_OF_GAME, functional
+from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.methods import DEFAULT, METHODS, boxes, method
+from untuned.judge.moves import board
+from untuned.judge.percentiles import Percentiles, percentiles
+from untuned.judge.pool import pools
+from untuned.judge.propagate import aggregate_goals, bounds_of, propagated, solution, solutions
+from untuned.judge.refine import blame, difference_goal
+from untuned.scores import ScoreTable
+
+DELTA = 0.05
+PARTS = ("power", "limits", "functional")
+STUDY = untuned.Study(
+    name="bounds",
+    seed=2020,
+    algorithms=("ac-parl2", "sarsa-s", "sarsa-parl2", "q-parl2"),
+    environments=(
+        "gridworld-5-deterministic",
+        "gridworld-5-stochastic",
+        "gridworld-10-deterministic",
+        "gridworld-10-stochastic",
+        "chain-10-deterministic",
+        "chain-10-stochastic",
+        "chain-50-deterministic",
+        "chain-50-stochastic",
+        "mountain-car",
+    ),
+    trials=10_000,
+)
+#: Proportion of significant comparisons in the paper's Table 2.
+PUBLISHED = {
+    "pbp": {10: 0.0, 30: 0.0, 100: 0.0, 1_000: 0.0, 10_000: 0.33},
+    "pbp-t": {10: 0.0, 30: 0.0, 100: 0.02, 1_000: 0.34, 10_000: 0.83},
+    "bootstrap": {10: 0.11, 30: 0.37, 100: 0.74, 1_000: 0.83, 10_000: 0.83},
+}
+
+
+def sample(table: ScoreTable, size: int, number: int) -> ScoreTable:
+    """Return the scores of one replicate."""
+    cells = tuple(tuple(cell[number * size : (number + 1) * size] for cell in row) for row in table.cells)
+    return ScoreTable(table.algorithms, table.environments, cells, table.ranges, table.kinds)
+
+
+def estimated(table: ScoreTable, name: str, delta: float = DELTA) -> tuple[Boxes, Percentiles]:
+    pooled = pools(table)
+    estimates = percentiles(pooled)
+    return boxes(method(name), table, pooled, estimates, delta, "valid"), estimates
+
+
+def decided(low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> int:
+    """Return how many pairs intervals tell apart."""
+    return int(np.count_nonzero(low[:, None] > high[None, :]))
+
+
+def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict[str, Any]]:
+    """Count decided pairs by method and size."""
+    final = evaluate(table, intervals="betting").pairs.better_ab
+    n = len(table.algorithms)
+    total = n * (n - 1) // 2
+    for size in sizes:
+        count = min(replicates, int(table.trials.min()) // size)
+        for name, chosen in METHODS.items():
+            counts = dict.fromkeys(("published", "apart", "direct", "branching"), 0)
+            wrong = 0
+            started = time.perf_counter()
+            for number in range(count):
+                drawn = sample(table, size, number)
+                if chosen.intervals is None:
+                    found = evaluate(drawn, intervals=name, resamples=2_000)
+                    counts["published"] += decided(found.low_a, found.high_a)
+                    wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
+                    continue
+                if chosen.published:
+                    found = evaluate(drawn, intervals=name, conventions="paper")
+                    counts["published"] += decided(found.low_a, found.high_a)
+                else:
+                    bounds = propagated(estimated(drawn, name)[0])
+                    counts["published"] += decided(bounds.low_a, bounds.high_a)
+                found = evaluate(drawn, intervals=name, refine=0)
+                counts["apart"] += decided(found.low_a, found.high_a)
+                counts["direct"] += int(found.pairs.better_ab.sum())
+                found = evaluate(drawn, intervals=name)
+                counts["branching"] += int(found.pairs.better_ab.sum())
+                wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
+            seconds = time.perf_counter() - started
+            if chosen.intervals is None:
+                counts = {"published": counts["published"]}
+            yield {
+                "part": "power",
+                "trials": size,
+                "method": name,
+                "guaranteed": chosen.guaranteed,
+                "replicates": count,
+                **{way: round(each / (count * total), 3) for way, each in counts.items()},
+                "in_the_paper": PUBLISHED.get(name, {}).get(size),
+                "against_the_final_verdict": wrong,
+                "seconds_each": round(seconds / count, 2),
+            }
+
+
+def limits(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict[str, Any]]:
+    """Say why pairs stay undecided with the default method, and which percentiles are to blame."""
+    n = len(table.algorithms)
+    for size in sizes:
+        count = min(replicates, int(table.trials.min()) // size)
+        reasons = {"decided": 0, "intervals": 0, "propagation": 0}
+        carried: dict[str, float] = {}
+        for number in range(count):
+            box, estimates = estimated(sample(table, size, number), DEFAULT)
+            score_a = aggregate(estimates.z_aer, equilibrium(estimates.z_aer).q_er)
+            solved = solutions(aggregate_goals(box), box, parts=1)
+            values = [each.values for each in solved]
+            found = direct(box, 1, values, score_a, separate(bounds_of(solved)), budget=3_000)
+            for i in range(n):
+                for j in range(n):
+                    if score_a[i] >= score_a[j]:
+                        continue
+                    if found.high_ab[i, j] < 0.0:
+                        reasons["decided"] += 1
+                        continue
+                    reasons["intervals" if found.possible_ab[i, j] else "propagation"] += 1
+                    shares = blame(box, i, j)
+                    shares /= max(float(shares.sum()), 1e-300) / 2.0
+                    for a, e, r in np.argwhere(np.triu(np.ones((n, n)), 1)[:, None, :] * shares > 0.0):
+                        names = f"{table.algorithms[a]} against {table.algorithms[r]} on {table.environments[e]}"
+                        carried[names] = carried.get(names, 0.0) + float(shares[a, e, r])
+        undecided = max(sum(reasons.values()) - reasons["decided"], 1)
+        heaviest = sorted(carried, key=lambda name: -carried[name])[:4]
+        yield {
+            "part": "limits",
+            "trials": size,
+            "replicates": count,
+            **reasons,
+            "to_blame": {name: round(carried[name] / undecided, 3) for name in heaviest},
+        }
+
+
+def against_functional() -> Iterator[dict[str, Any]]:
+    """Compare the two bounds on differences where no branching is done."""
+    for n, m, trials in ((5, 9, 1_000), (5, 15, 1_000), (5, 25, 1_000), (5, 57, 1_000), (10, 57, 1_000), (5, 57, 300)):
+        rng = np.random.default_rng(n + m)
+        better, gains = [], []
+        for _ in range(3):
+            skill = 0.3 * (rng.normal(size=(n, m, 1)) + rng.normal(size=(n, 1, 1)))
+            table = ScoreTable.from_array(skill + rng.normal(size=(n, m, trials)))
+            whole, estimates = estimated(table, DEFAULT)
+            rest, _ = estimated(table, DEFAULT, (1.0 - SHARE_OF_GAME) * DELTA)
+            other = functional(rest, 1, estimates, SHARE_OF_GAME * DELTA)
+            score_a = aggregate(estimates.z_aer, equilibrium(estimates.z_aer).q_er)
+            made = board(whole, 1)
+            for i in range(n):
+                j = int(np.argmax(score_a))
+                if i != j:
+                    by_intervals = solution(difference_goal(whole, i, j), made)[0].bound
+                    gains.append(by_intervals - other.bound(i, j))
+                    better.append(gains[-1] > 0.0)
+        yield {
+            "part": "functional",
+            "algorithms": n,
+            "environments": m,
+            "trials": trials,
+            "pairs": len(gains),
+            "functional_narrower": round(float(np.mean(better)), 2),
+            "mean_gain": round(float(np.mean(gains)), 4),
+        }
+
+
+def show(row: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(row), flush=True)
+    else:
+        print("  ".join(f"{key} {value}" for key, value in row.items() if key != "part"), flush=True)
+
+
+def collected(folder: Path, trials: int) -> ScoreTable:
+    study = dataclasses.replace(STUDY, trials=trials)
+    print(f"collecting into {folder}, what is not there yet", file=sys.stderr)
+    untuned.collect_scores(study, folder)
+    return untuned.read_scores(folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--folder", type=Path, default=Path("power-results"))
+    parser.add_argument("--trials", type=int, default=10_000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 10_000])
+    parser.add_argument("--replicates", type=int, default=10)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    options = parser.parse_args()
+    if "power" in options.only or "limits" in options.only:
+        table = collected(options.folder, options.trials)
+        if "power" in options.only:
+            for row in power(table, options.sizes, options.replicates):
+                show(row, options.json)
+        if "limits" in options.only:
+            for row in limits(table, options.sizes, options.replicates):
+                show(row, options.json)
+    if "functional" in options.only:
+        for row in against_functional():
+            show(row, options.json)
+
+
+if __name__ == "__main__":
+    main()
