@@ -1,13 +1,15 @@
 """How fast judging is: percentiles, bounds and the bootstrap, against plain implementations; and how it grows.
 
     python benchmarks/judge.py [--json] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
-                               [--only stages bounds bootstrap workers growth]
+                               [--only stages bounds bootstrap workers rows growth whole]
 
 One JSON object a line with --json. The board is the paper's, 11 algorithms on 15 environments, with scores drawn so
 that half of the environments have many ties. The peers are below: bounds by policy iteration on dense matrices, solved
 by LU; the bootstrap by drawing, sorting and searching every cell of every resample and solving its equilibrium by LU.
-Peers are timed on a few bounds and resamples and extrapolated, which the output says. Everything uses the same number
-of processors, two at most: ours as threads, the peers through their linear algebra.
+"rows" sums over the moves of long rows by Fenwick trees and by asking for every move; "whole" is everything that
+`untuned.evaluate` does by default, on the paper's board and on a large one. Peers are timed on a few bounds and
+resamples and extrapolated, which the output says. Everything uses the same number of processors, two at most: ours as
+threads, the peers through their linear algebra.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +30,21 @@ import numpy as np
 
 from untuned.judge.bootstrap import resampled
 from untuned.judge.boxes import Boxes, structural
+from untuned.judge.evaluate import evaluate
 from untuned.judge.game import POPULATION, aggregate, constants, equilibrium
 from untuned.judge.intervals.dkw import percentile_intervals
 from untuned.judge.methods import boxes, method
+from untuned.judge.moves import board, departures, new_policy, rank_worth, settle
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
-from untuned.judge.propagate import maxima, propagated
+from untuned.judge.propagate import aggregate_goals, propagated, solutions
 from untuned.scores import Floats, ScoreTable
 
 WORKERS = 2
 DELTA = 0.05
-PARTS = ("stages", "bounds", "bootstrap", "workers", "growth")
-SIZES = [(n, m) for m in (15, 57) for n in (5, 11, 20, 40)]
+PARTS = ("stages", "bounds", "bootstrap", "workers", "rows", "growth", "whole")
+SIZES = [(n, m) for m in (15, 57) for n in (5, 11, 20, 50)]
+WHOLE = ((4, 9, 1_000), (11, 15, 1_000), (20, 57, 100), (50, 57, 100))
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -117,6 +123,12 @@ def stages(table: ScoreTable) -> Iterator[dict[str, Any]]:
     yield {"stage": "percentiles", "seconds": round(seconds, 3)}
     seconds, _ = timed(lambda: boxes(method("pbp"), table, pooled, estimates, DELTA, "valid"))
     yield {"stage": "DKW and Anderson", "seconds": round(seconds, 3)}
+    for name in ("kl", "bentkus", "betting", "pairing", "wilson"):
+        small = scores(2, 2, 30)
+        of_small = pools(small)
+        boxes(method(name), small, of_small, percentiles(of_small), DELTA, "valid")
+        seconds, _ = timed(partial(boxes, method(name), table, pooled, estimates, DELTA, "valid"))
+        yield {"stage": f"intervals by {name}", "seconds": round(seconds, 3)}
     equilibrium(estimates.z_aer)
     seconds, _ = timed(lambda: equilibrium(estimates.z_aer))
     yield {"stage": "equilibrium", "seconds": round(seconds, 4)}
@@ -182,24 +194,28 @@ def kilobytes(what: str) -> int:
     return int(status[what].split()[0])
 
 
-def grown(algorithms: int, environments: int) -> dict[str, Any]:
-    """Time one bound on a board, and say how much memory the process had to ask for."""
-    rng = np.random.default_rng(0)
+def random_boxes(algorithms: int, environments: int, rng: np.random.Generator, half: float = 0.04) -> Boxes:
+    """Return intervals around the percentiles of algorithms with random skills."""
     skill = rng.normal(size=(algorithms, environments))
     z = 1.0 / (1.0 + np.exp(skill.T[None, :, :] - skill[:, :, None]))
-    half = 0.04
     own = np.arange(algorithms)
     low, high = np.clip(z - half, 0.0, 1.0), np.clip(z + half, 0.0, 1.0)
     low[own, :, own] = high[own, :, own] = 0.5
+    return Boxes(low, high, structural(np.tile(np.arange(algorithms), (environments, 1))))
+
+
+def grown(algorithms: int, environments: int) -> dict[str, Any]:
+    """Time one bound on a board, and say how much memory the process had to ask for."""
+    box = random_boxes(algorithms, environments, np.random.default_rng(0))
     small = scores(2, 2, 10)
     pooled = pools(small)
-    propagated(boxes(method("pbp"), small, pooled, percentiles(pooled), DELTA, "valid"))
+    propagated(boxes(method("pbp"), small, pooled, percentiles(pooled), DELTA, "valid"), parts=1)
     equilibrium(np.full((2, 2, 2), 0.5))
     peak_afresh()
     before = kilobytes("VmHWM")
-    balance_seconds, _ = timed(lambda: equilibrium(z))
-    box = Boxes(low, high, structural(np.tile(np.arange(algorithms), (environments, 1))))
-    seconds, (_, slack) = timed(lambda: maxima([box.high_aer[0]], box))
+    balance_seconds, _ = timed(lambda: equilibrium(0.5 * (box.low_aer + box.high_aer)))
+    seconds, found = timed(lambda: solutions([aggregate_goals(box)[0]], box, parts=1)[0])
+    slack = found.slack
     more = kilobytes("VmHWM") - before
     states = algorithms * algorithms * environments
     return {
@@ -215,16 +231,53 @@ def grown(algorithms: int, environments: int) -> dict[str, Any]:
     }
 
 
-def growth() -> Iterator[dict[str, Any]]:
-    """Measure every size in a process of its own: peaks of memory never come down."""
-    for algorithms, environments in SIZES:
-        done = subprocess.run(
-            [sys.executable, __file__, "--size", str(algorithms), str(environments)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        yield json.loads(done.stdout)
+def rows() -> Iterator[dict[str, Any]]:
+    """Time the sums over moves with trees and without, the best of five each."""
+    for algorithms, environments in ((4, 9), (5, 15), (11, 15), (20, 57), (50, 57)):
+        rng = np.random.default_rng(0)
+        box = random_boxes(algorithms, environments, rng)
+        times = []
+        for long in (1, 10**9):
+            made = board(box, 1, long=long)
+            policy = new_policy(made)
+            policy.worth[:] = rng.normal(size=policy.worth.shape)
+            rank_worth(policy, made)
+            settle(policy, made)
+            image = np.empty(policy.worth.shape)
+            departures(policy.worth, policy, made, image)
+            work = partial(departures, policy.worth, policy, made, image)
+            times.append(min(timed(work)[0] for _ in range(5)))
+        yield {
+            "columns": algorithms * environments,
+            "trees_milliseconds": round(1e3 * times[0], 3),
+            "every_move_milliseconds": round(1e3 * times[1], 3),
+            "trees_vs_every_move": round(times[1] / times[0], 2),
+        }
+
+
+def whole(algorithms: int, environments: int, trials: int) -> dict[str, Any]:
+    """Time an evaluation by default methods, after one small enough to compile everything."""
+    evaluate(scores(3, 3, 30))
+    table = scores(algorithms, environments, trials)
+    peak_afresh()
+    seconds, found = timed(lambda: evaluate(table, workers=WORKERS))
+    return {
+        "algorithms": algorithms,
+        "environments": environments,
+        "trials": trials,
+        "evaluation_seconds": round(seconds, 1),
+        "peak_megabytes": round(kilobytes("VmHWM") / 1024),
+        "decided": int(found.pairs.better_ab.sum()),
+        "pairs": algorithms * (algorithms - 1) // 2,
+        "cases_per_pair": found.settings["refine"],
+    }
+
+
+def apart(*options: str) -> dict[str, Any]:
+    """Measure in a process of its own: peaks of memory never come down."""
+    done = subprocess.run([sys.executable, __file__, *options], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def main() -> None:
@@ -236,9 +289,13 @@ def main() -> None:
     parser.add_argument("--peer-resamples", type=int, default=5, help="resamples done plainly")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--size", nargs=2, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--whole", nargs=3, type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.size:
         print(json.dumps(grown(*arguments.size)))
+        return
+    if arguments.whole:
+        print(json.dumps(whole(*arguments.whole)))
         return
     if min(arguments.trials, arguments.resamples, arguments.peer_bounds, arguments.peer_resamples) < 1:
         parser.error("every number is 1 or more")
@@ -253,8 +310,12 @@ def main() -> None:
             yield against_plain(table, arguments.resamples, arguments.peer_resamples)
         if "workers" in arguments.only:
             yield two_workers(table)
+        if "rows" in arguments.only:
+            yield from rows()
         if "growth" in arguments.only:
-            yield from growth()
+            yield from (apart("--size", *map(str, size)) for size in SIZES)
+        if "whole" in arguments.only:
+            yield from (apart("--whole", *map(str, size)) for size in WHOLE)
 
     for line in lines():
         text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())

@@ -5,9 +5,9 @@
 
 The paper's four algorithms on the eight discrete environments and Mountain Car are collected once (about 20 minutes on
 two processors for 10,000 trials; stop it and call it again as you like) and then cut into samples of each size, one
-after another, ``--replicates`` of them. "published" compares the intervals on aggregates as the paper propagates them; "apart" compares intervals
-by the bounds in use here; "direct" bounds differences; "branching" also looks at cases. The paper's figures are those
-of its Table 2 for PBP, PBP-t and the bootstrap.
+after another, ``--replicates`` of them. "published" compares the intervals on aggregates as the paper propagates them;
+"apart" compares intervals by the bounds in use here; "direct" bounds differences; "branching" also looks at cases. The
+paper's figures are those of its Table 2 for PBP, PBP-t and the bootstrap.
 
 "limits" says, for the default method, why pairs stay undecided: because the intervals allow a game that has it the
 other way round, or because branching was given up; and which percentiles carry most of the uncertainty. "functional"

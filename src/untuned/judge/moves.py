@@ -26,7 +26,7 @@ from untuned.scores import Floats
 Numbers = NDArray[np.int32]
 
 #: From this many columns on, trees are faster than asking for every move (benchmarks/judge.py --only rows).
-LONG = 100
+LONG = 60
 
 HALF = 0.5
 #: The neighbours of one half: an end here stands for "anything below" and "anything above", one half excluded.
