@@ -150,6 +150,8 @@ def test_interval_methods_say_whether_they_keep_their_level() -> None:
     for name, each in facts.items():
         assert each["summary"] in printed[name]
         assert ("always" in printed[name]) == each["guaranteed"]
+        assert ("at any time" in printed[name]) == each["anytime"]
+        assert ("(default)" in printed[name]) == each["default"] == (name == "pairing")
 
 
 def _refuse(constant: str) -> None:

@@ -193,7 +193,7 @@ def test_run_prints_the_ranking_and_where_the_trials_are(call: Call, small: Path
     said = call("run", small, "--workers", "1")
     assert said.code == 0
     lines = said.out.splitlines()
-    assert lines[0] == "2 algorithms on 2 environments, 2 to 3 trials per cell; intervals: pbp, delta = 0.05"
+    assert lines[0] == "2 algorithms on 2 environments, 2 to 3 trials per cell; intervals: pairing, delta = 0.05"
     for line, row in zip(lines[3:5], untuned.evaluate(tmp_path / "small").rows(), strict=True):
         assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
     assert any(line.startswith(MARKED) for line in lines[3:5])

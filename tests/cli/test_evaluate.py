@@ -38,13 +38,16 @@ def test_the_table_is_that_of_the_library(file: Path) -> None:
     printed = succeeded("evaluate", str(file))
     evaluation = untuned.evaluate(file)
     lines = printed.splitlines()
-    assert lines[0] == "3 algorithms on 2 environments, 400 trials per cell; intervals: pbp, delta = 0.05"
+    assert lines[0] == "3 algorithms on 2 environments, 400 trials per cell; intervals: pairing, delta = 0.05"
     assert lines[2].split() == ["algorithm", "score", "low", "high", "rank", "worst", "best"]
     for line, row in zip(lines[3:6], evaluation.rows(), strict=True):
         numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
         ranks = [str(row[key]) for key in ("rank", "rank_low", "rank_high")]
         assert line.split() == [*row["name"].split(), *numbers, *ranks]
-    assert "With probability at least 95 %, all intervals hold." in printed
+    assert lines[7 : 7 + len(evaluation.verdicts)] == list(evaluation.verdicts)
+    said = " ".join(printed.split())
+    promise = "all intervals and verdicts hold, if the numbers of trials were chosen beforehand."
+    assert f"With probability at least 95 %, {promise}" in said
     assert "Weights of environments:" in printed
     assert "Weights of references:" in printed
     assert ESCAPE not in printed
@@ -53,7 +56,7 @@ def test_the_table_is_that_of_the_library(file: Path) -> None:
 def test_json_is_the_library_s_and_has_what_is_promised(file: Path) -> None:
     facts = as_json(str(file))
     assert facts == untuned.evaluate(str(file)).to_dict()
-    assert (facts["method"], facts["valid"], facts["delta"]) == ("pbp", True, 0.05)
+    assert (facts["method"], facts["valid"], facts["delta"]) == ("pairing", True, 0.05)
     assert [each["name"] for each in facts["algorithms"]] == ["sarsa", "q", "ppo <b>"]
     assert set(facts["algorithms"][0]) == {"name", "score", "low", "high", "rank", "rank_low", "rank_high"}
     assert [each["name"] for each in facts["environments"]] == list(ENVIRONMENTS)
@@ -63,10 +66,30 @@ def test_json_is_the_library_s_and_has_what_is_promised(file: Path) -> None:
     assert np.array(as_json(str(file), "--percentiles")["percentiles"]["z"]).shape == (3, 2, 3)
 
 
+def test_pairs_are_in_json_and_in_a_table(file: Path) -> None:
+    pairs = as_json(str(file))["pairs"]
+    assert pairs == untuned.evaluate(file).pair_rows()
+    assert [(each["a"], each["b"]) for each in pairs] == [("sarsa", "q"), ("sarsa", "ppo <b>"), ("q", "ppo <b>")]
+    assert {each["verdict"] for each in pairs} <= {"better", "worse", "not separable yet"}
+    printed = succeeded("evaluate", str(file), "--pairs").splitlines()
+    assert "Differences of scores" not in succeeded("evaluate", str(file))
+    at = next(number for number, line in enumerate(printed) if line.startswith("Differences of scores"))
+    assert printed[at + 1].split() == ["a", "b", "a", "-", "b", "low", "high", "a", "is"]
+    for line, each in zip(printed[at + 2 :], pairs, strict=True):
+        assert line.split()[-2 - len(each["verdict"].split()) :] == [
+            f"{each['low']:.4f}",
+            f"{each['high']:.4f}",
+            *each["verdict"].split(),
+        ]
+
+
 def test_options_reach_the_library(file: Path) -> None:
     assert as_json(str(file), "--delta", "0.2")["delta"] == 0.2
     assert as_json(str(file), "--intervals", "pbp-t")["method"] == "pbp-t"
-    assert as_json(str(file), "--conventions", "paper")["valid"] is False
+    paper = as_json(str(file), "--conventions", "paper")
+    assert (paper["method"], paper["valid"]) == ("pbp", False)
+    assert as_json(str(file), "--intervals", "betting")["anytime"] is True
+    assert as_json(str(file), "--refine", "7")["settings"]["refine"] == 7
     few = as_json(str(file), "--intervals", "bootstrap", "--resamples", "50", "--seed", "4")
     again = untuned.evaluate(file, intervals="bootstrap", resamples=50, seed=4, workers=1)
     assert few["algorithms"] == again.rows()
@@ -141,6 +164,8 @@ def test_narrow_terminals_keep_every_number(file: Path) -> None:
         (["FILE", "--nonfinite", "drop"], ("error or worst",)),
         (["FILE", "--intervals", "bootstrap", "--resamples", "0"], ("resamples=0",)),
         (["FILE", "--workers", "0"], ("workers=0",)),
+        (["FILE", "--refine", "-1"], ("refine=-1", "0 for no branching")),
+        (["FILE", "--intervals", "pairing", "--conventions", "paper"], ("conventions='paper'", "pbp")),
     ],
 )
 def test_mistakes_are_told_in_words(
