@@ -90,7 +90,7 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         if _is_possible(case, i, l):
             return Refined(largest, "possible", cases)
         parts = _cut(case, i, l)
-        if not parts:
+        if not parts or cases + len(parts) > budget:
             return Refined(largest, "budget", cases)
         for part in parts:
             made = board(part, _PARTS)
@@ -111,18 +111,18 @@ def _is_possible(case: _Case, i: int, l: int) -> bool:  # noqa: E741
     taken = 0.5 * (case.policy.bottom + case.policy.top).reshape(low.shape)
     # What the two directions of a percentile were taken for need not be the same number: the middle of the two.
     middle = np.clip(0.5 * (taken + 1.0 - taken.transpose(2, 1, 0)), low, high)
-    best = 0.5 * (low + high)
-    best[i], best[l] = high[i], low[l]
-    best[i, :, l] = high[i, :, l]
-    for z in (middle, best):
-        # One direction decides; where both rows were set, i's.
-        upper = np.triu(np.ones(z.shape[::2], dtype=np.bool_), 1)
-        upper[[i, l], :], upper[:, [i, l]] = True, False
-        upper[l, :], upper[:, l] = True, False
-        upper[i, :], upper[:, i] = True, False
-        np.fill_diagonal(upper, False)
-        z_aer = np.where(upper[:, None, :], z, 1.0 - z.transpose(2, 1, 0))
-        z_aer = np.where(case.boxes.same_aer == ONE_HALF, HALF, z_aer)
+    # One number for all percentiles that must be equal, and for the other direction what it leaves of 1.
+    _, numbers = np.unique(case.boxes.same_aer, return_inverse=True)
+    forth = numbers.reshape(low.shape)
+    back = forth.transpose(2, 1, 0)
+    once = forth < back
+    payoffs = np.empty(case.boxes.same_aer.size)
+    for start, rows in ((middle, ()), (0.5 * (low + high), ((l, low), (i, high)))):
+        payoffs[forth] = start
+        payoffs[back[once]] = 1.0 - payoffs[forth[once]]
+        for a, ends in rows:
+            payoffs[forth[a]], payoffs[back[a]] = ends[a], 1.0 - ends[a]
+        z_aer = np.where(case.boxes.same_aer == ONE_HALF, HALF, payoffs[forth])
         y_a = aggregate(z_aer, equilibrium(z_aer).q_er)
         if y_a[i] > y_a[l]:
             return True
