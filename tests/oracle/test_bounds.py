@@ -103,7 +103,9 @@ def random_policy(made: Board, rng: np.random.Generator) -> Policy:
     for place in np.ndindex(made.low.shape):
         if made.parts > 0:
             part = int(rng.integers(2 * made.parts + 1))
-            policy.bottom[place], policy.top[place] = part_of(made.low[place], made.high[place], part, made.parts)
+            policy.bottom[place], policy.top[place] = part_of(
+                float(made.low[place]), float(made.high[place]), part, made.parts
+            )
     rank_worth(policy)
     find_places(policy, made)
     return policy
