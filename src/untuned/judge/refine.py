@@ -12,6 +12,7 @@ no cutting can bring the bound below zero, only more trials can.
 """
 
 import heapq
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         if _is_possible(case, i, l):
             return Refined(largest, "possible", cases)
         parts = _cut(case, i, l)
-        if not parts:
+        if not parts or cases + len(parts) > budget:
             return Refined(largest, "budget", cases)
         for part in parts:
             made = board(part, _PARTS)
@@ -119,17 +120,22 @@ def is_possible(boxes: Boxes, i: int, l: int) -> bool:  # noqa: E741
     z_aer = 0.5 * (boxes.low_aer + boxes.high_aer)
     z_aer[l] = boxes.low_aer[l]
     z_aer[i] = boxes.high_aer[i]
-    return _difference(boxes, z_aer, i, l) > 0.0
+    return _difference(boxes, z_aer, i, l, rows=(l, i)) > 0.0
 
 
-def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int) -> float:  # noqa: E741
-    """Return y[i] - y[l] in the game of some percentiles; i's row says what the others' opposites are, then l's."""
-    n = z_aer.shape[0]
-    order = np.full(n, 2 * n) - np.arange(n)
-    order[[l, i]] = 3 * n, 4 * n
-    says = order[:, None] > order[None, :]
-    game = np.where(says[:, None, :], z_aer, 1.0 - z_aer.transpose(2, 1, 0))
-    game = np.where(boxes.same_aer == ONE_HALF, HALF, game)
+def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int] = ()) -> float:  # noqa: E741
+    """Return y[i] - y[l] in the game of some percentiles, which ``rows`` of them, the last one most, decide."""
+    # One number for all percentiles that must be equal, and for the other direction what it leaves of 1.
+    _, numbers = np.unique(boxes.same_aer, return_inverse=True)
+    forth = numbers.reshape(z_aer.shape)
+    back = forth.transpose(2, 1, 0)
+    once = forth < back
+    payoffs = np.empty(z_aer.size)
+    payoffs[forth] = z_aer
+    payoffs[back[once]] = 1.0 - payoffs[forth[once]]
+    for a in rows:
+        payoffs[forth[a]], payoffs[back[a]] = z_aer[a], 1.0 - z_aer[a]
+    game = np.where(boxes.same_aer == ONE_HALF, HALF, payoffs[forth])
     y_a = aggregate(game, equilibrium(game).q_er)
     return float(y_a[i] - y_a[l])
 

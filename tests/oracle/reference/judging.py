@@ -453,7 +453,8 @@ def bound_by_policy_iteration(reward: Floats, c_minus: Floats, c_plus: Floats) -
         seen.add(on)
         c = chosen(c_minus, c_plus, on)
         v = value(reward, c)
-        on = tuple((s, t) for s, t in uncertain if v[t] > v[s])
+        # Values that differ by rounding are equal: else thousands of policies that are equally good take turns.
+        on = tuple((s, t) for s, t in uncertain if v[t] > v[s] + 1e-12 * float(np.abs(v).max()))
     return mean_value(v), c
 
 
