@@ -165,7 +165,7 @@ class Evaluation:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """All largest sets of algorithms of which no two can be told apart yet, the best scores first."""
+        """The largest sets of which no two can be told apart yet, the best scores first; no more than a thousand."""
         place = {a: number for number, a in enumerate(self.order)}
         groups = sorted(sorted(place[a] for a in group) for group in self.pairs.groups())
         return tuple(tuple(self.algorithms[self.order[number]] for number in group) for group in groups)

@@ -17,6 +17,8 @@ Verdict = Literal["better", "worse", "not separable yet"]
 
 #: Bounds have no more digits than this; a difference below it is the order of summation.
 RESOLUTION = 1e-9
+#: More groups than this are nothing to read, and may be more than a computer can hold.
+MOST_GROUPS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,8 @@ class Pairs:
     def groups(self) -> list[tuple[int, ...]]:
         """Return all largest sets in which no two can be told apart, each sorted, in the order of their members.
 
-        An algorithm that can be told from all others is in none.
+        An algorithm that can be told from all others is in none. There can be as many as subsets, where many algorithms
+        differ from one other each and from nobody else: no more than `MOST_GROUPS` are returned.
         """
         better = self.better_ab
         alike = ~better & ~better.T
@@ -63,7 +66,7 @@ class Pairs:
         found: list[tuple[int, ...]] = []
         # The maximal cliques of what is alike, with the pivots of Tomita, Tanaka and Takahashi (2006).
         waiting = [(0, (1 << len(neighbours)) - 1, 0)]
-        while waiting:
+        while waiting and len(found) < MOST_GROUPS:
             chosen, candidates, excluded = waiting.pop()
             if not candidates | excluded:
                 if chosen.bit_count() > 1:
@@ -109,7 +112,8 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     found += [f"{group} cannot be told apart yet." for group in alike]
     if len(groups) > _GROUPS:
         more = len(groups) - _GROUPS
-        found.append(f"So it is with {more} more {'group' if more == 1 else 'groups'}.")
+        least = "at least " if len(groups) == MOST_GROUPS else ""
+        found.append(f"So it is with {least}{more} more {'group' if more == 1 else 'groups'}.")
     decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
     if total > 1:
         found.append(f"{decided} of {total} pairs are decided.")

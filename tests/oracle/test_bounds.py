@@ -18,10 +18,10 @@ from untuned.judge.moves import (
     arrivals,
     board,
     departures,
-    find_places,
     new_policy,
     part_of,
     rank_worth,
+    settle,
 )
 from untuned.judge.propagate import Goal, propagated, solution
 
@@ -106,8 +106,8 @@ def random_policy(made: Board, rng: np.random.Generator) -> Policy:
             policy.bottom[place], policy.top[place] = part_of(
                 float(made.low[place]), float(made.high[place]), part, made.parts
             )
-    rank_worth(policy)
-    find_places(policy, made)
+    rank_worth(policy, made)
+    settle(policy, made)
     return policy
 
 

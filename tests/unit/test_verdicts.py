@@ -21,7 +21,7 @@ from untuned.judge.methods import METHODS
 from untuned.judge.propagate import Bounds, propagated
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.scores import ScoreTable
-from untuned.verdicts import RESOLUTION, Pairs, sentences
+from untuned.verdicts import MOST_GROUPS, RESOLUTION, Pairs, sentences
 
 RANGE = (-10.0, 10.0)
 Flags = NDArray[np.bool_]
@@ -380,3 +380,19 @@ def test_differences_decide_what_intervals_do_not_and_branching_decides_more() -
     assert 0 < plain.pairs.better_ab.sum() < branched.pairs.better_ab.sum()
     assert not (plain.pairs.better_ab & ~branched.pairs.better_ab).any()
     assert_all_forms_agree(branched)
+
+
+def test_groups_are_cut_off_where_there_are_as_many_as_subsets() -> None:
+    """Twenty-five pairs that differ from each other only: any choice of one from each is a group, 2^25 of them."""
+    high = np.ones((50, 50))
+    for first in range(0, 50, 2):
+        high[first, first + 1] = -1.0
+    pairs = Pairs(-high.T, high)
+    groups = pairs.groups()
+    assert len(groups) == MOST_GROUPS == len(set(groups))
+    better = pairs.better_ab
+    for group in groups[:20]:
+        assert len(group) == 25
+        assert not better[np.ix_(group, group)].any()
+    said = sentences(pairs, [f"algorithm-{number}" for number in range(50)], range(50))
+    assert "So it is with at least 992 more groups." in said

@@ -101,7 +101,7 @@ def direct(
     made = board(boxes, parts)
     high_ab, possible_ab = known.high_ab.copy(), known.possible_ab.copy()
 
-    few = not _are_many(boxes)
+    few = not are_many(boxes)
 
     def solve(pair: Pair) -> tuple[float, Refined | None]:
         i, l = pair  # noqa: E741 - as in the paper
@@ -130,7 +130,7 @@ def direct(
 def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pair]:
     """Return the ordered pairs that are worth a solution: all, or where that is too much those that may be decided."""
     n = len(score_a)
-    few = not _are_many(boxes)
+    few = not are_many(boxes)
     return [
         (i, l)
         for i in range(n)
@@ -139,7 +139,8 @@ def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pa
     ]
 
 
-def _are_many(boxes: Boxes) -> bool:
+def are_many(boxes: Boxes) -> bool:
+    """Whether solving all pairs would take hours."""
     n, m, _ = boxes.low_aer.shape
     return bool(n * n * m * (n + m * n) * n * (n - 1) > MANY)
 

@@ -10,14 +10,14 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.boxes import Boxes
-from untuned.judge.differences import Differences, closed, direct, pairs_to_solve, separate
+from untuned.judge.differences import Differences, are_many, closed, direct, pairs_to_solve, separate
 from untuned.judge.functional import functional, given_weights, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
-from untuned.judge.propagate import Bounds, aggregate_goals, bounds_of, propagated, solutions, weighted
+from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
 from untuned.scores import Floats, Ints, ScoreTable
@@ -91,7 +91,7 @@ def evaluate(
     else:
         # Before the scores are looked at: what each bound may get wrong.
         if conventions == "valid":
-            part = share(estimates.trials_ae, given=q_er is not None)
+            part = share(estimates.trials_ae, q_er)
         found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
         if q_er is not None:
             bounds = weighted(found, q_er)
@@ -211,7 +211,8 @@ def _bounded(
     """Return bounds on all aggregates and on all their differences; ``delta`` is the functional bound's."""
     goals = aggregate_goals(found)
     advance = _counter("bounds", len(goals), progress)
-    solved = solutions(goals, found, parts=_PARTS, workers=workers, advance=advance)
+    limits = Limits(slack=_SOLVED) if are_many(found) else LIMITS
+    solved = solutions(goals, found, parts=_PARTS, limits=limits, workers=workers, advance=advance)
     bounds = bounds_of(solved)
     known = separate(bounds)
     other = functional(found, _PARTS, estimates, delta) if delta > 0.0 else None

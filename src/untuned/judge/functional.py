@@ -36,6 +36,8 @@ SHARE_OF_GIVEN = 0.5
 #: possible (benchmarks/power.py --functional).
 ENVIRONMENTS = 25
 TRIALS = 500
+#: With given weights: on fewer than so many environments of equal weight, or what amounts to that, nothing is gained.
+SPREAD = 3.0
 
 _LIMITS = Limits(slack=1e-7)
 
@@ -74,11 +76,12 @@ class Functional:
         return found
 
 
-def share(trials_ae: Ints, *, given: bool) -> float:
-    """Return the part of delta for the functional bound: by numbers of environments and trials, never by scores."""
+def share(trials_ae: Ints, q_er: Floats | None) -> float:
+    """Return the part of delta for the functional bound: by given weights and numbers of trials, never by scores."""
     fewest = int(trials_ae.min())
-    if given:
-        return SHARE_OF_GIVEN if fewest > 0 else 0.0
+    if q_er is not None:
+        spread = 1.0 / float(np.sum(q_er.sum(axis=1) ** 2))
+        return SHARE_OF_GIVEN if fewest > 0 and spread >= SPREAD else 0.0
     return SHARE_OF_GAME if trials_ae.shape[1] >= ENVIRONMENTS and fewest >= TRIALS else 0.0
 
 

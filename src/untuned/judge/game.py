@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge import krylov
+from untuned.judge.arrays import copy, magnitude
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -105,7 +106,8 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
     _outflow(by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal)
 
     share = (1.0 - gamma) / states
-    best = d.copy()
+    best = np.empty((n, columns))
+    copy(d, best)
     error = np.inf
     stuck = 0
     for _ in range(_RESTARTS):
@@ -114,7 +116,7 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
         gained = size <= 0.5 * error
         if size < error:
             error = size
-            best[:] = d
+            copy(d, best)
         if error <= tolerance:
             break
         if not gained:
@@ -122,7 +124,7 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
             stuck += 1
             if stuck > _STUCK:
                 break
-            d[:] = best
+            copy(best, d)
             _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
             _complement(share, work.residual)
             for _ in range(_SWEEPS):
@@ -139,10 +141,10 @@ def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: fl
             _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.second_image)
             if not krylov.second_step(work, d):
                 break
-            size = np.sum(np.abs(work.residual))
+            size = magnitude(work.residual)
             if size / (1.0 - gamma) <= 0.3 * tolerance or not size < krylov.EXPLODED:
                 break
-    d[:] = best
+    copy(best, d)
     return error
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from untuned.judge.arrays import copy, fill, product_sum
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
 
@@ -74,16 +75,17 @@ def workspace(rows: int, columns: int) -> Work:
 @kernel
 def begin(work: Work) -> None:
     """Start from the present residual."""
-    work.shadow[:] = work.residual
-    work.direction[:] = 0.0
-    work.image[:] = 0.0
-    work.numbers[:] = 1.0
+    copy(work.residual, work.shadow)
+    fill(work.direction, 0.0)
+    fill(work.image, 0.0)
+    for number in range(3):
+        work.numbers[number] = 1.0
 
 
 @kernel
 def aim(work: Work) -> bool:
     """Choose where to go, and put it into ``scaled``."""
-    rho = np.sum(work.shadow * work.residual)
+    rho = product_sum(work.shadow, work.residual)
     omega = work.numbers[_OMEGA]
     if rho == 0.0 or omega == 0.0:
         return False
@@ -101,7 +103,7 @@ def aim(work: Work) -> bool:
 @kernel
 def first_step(work: Work, x: Floats) -> bool:
     """Go there, as far as the shadow says, and put the residual's direction into ``scaled``."""
-    against = np.sum(work.shadow * work.image)
+    against = product_sum(work.shadow, work.image)
     if against == 0.0:
         return False
     alpha = work.numbers[_RHO] / against
@@ -118,10 +120,10 @@ def first_step(work: Work, x: Floats) -> bool:
 @kernel
 def second_step(work: Work, x: Floats) -> bool:
     """Go along the residual, as far as makes it smallest."""
-    square = np.sum(work.second_image * work.second_image)
+    square = product_sum(work.second_image, work.second_image)
     if square == 0.0:
         return False
-    omega = np.sum(work.second_image * work.residual) / square
+    omega = product_sum(work.second_image, work.residual) / square
     work.numbers[_OMEGA] = omega
     rows, columns = x.shape
     for a in range(rows):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.judge.arrays import fill
 from untuned.judge.boxes import ONE_HALF, Boxes
 from untuned.judge.game import POPULATION, constants
 from untuned.judge.jit import kernel
@@ -280,8 +281,9 @@ def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> N
             in_order[p] = values[a, k]
             levels[p] = policy.worth[a, k]
             certain[p + 1] = certain[p] + values[a, board.by_high[a, p]]
-        low_tree[:] = 0.0
-        high_tree[:] = 0.0
+        for p in range(columns + 1):
+            low_tree[p] = 0.0
+            high_tree[p] = 0.0
         first = 0
         while first < columns:
             end = first
@@ -351,7 +353,7 @@ def arrivals(shares: Floats, policy: Policy, board: Board, image: Floats) -> Non
     """Write, for every strategy, the sum of the shares whose moves lead there, each by its rate over eta."""
     n, columns = shares.shape
     tie = 1.0 / POPULATION
-    image[:] = 0.0
+    fill(image, 0.0)
     for a in range(n):
         lows = board.low[a]
         highs = board.high[a]

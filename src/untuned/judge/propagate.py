@@ -33,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from untuned.judge import krylov
+from untuned.judge.arrays import copy, extent, fill
 from untuned.judge.boxes import Boxes
 from untuned.judge.jit import kernel
 from untuned.judge.moves import (
@@ -246,7 +247,8 @@ def _maximum(
     spread = 0.0
     for k in range(columns):
         spread = max(spread, abs(reward[k] - centre))
-    kept = values.copy()
+    kept = np.empty((n, columns))
+    copy(values, kept)
     rewards = np.empty((n, columns))
     work = krylov.workspace(n, columns)
 
@@ -257,9 +259,10 @@ def _maximum(
     for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
         _improve(values, reward, plus, minus, centre, policy, board, rewards, work)
-        rho, fall = np.max(work.residual), np.min(work.residual)
-        largest = np.max(np.abs(values))
-        average = (1.0 - gamma) * np.mean(values)
+        fall, rho, _ = extent(work.residual)
+        lowest, highest, mean = extent(values)
+        largest = max(abs(lowest), abs(highest))
+        average = (1.0 - gamma) * mean
         # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
         rounding = 8.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre) + 1.0)
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
@@ -270,7 +273,7 @@ def _maximum(
             waited += 1
             if waited >= _PATIENCE:
                 break
-            values[:] = kept
+            copy(kept, values)
             continue
         best = min(best, found)
         if gap < 0.9 * narrowest:
@@ -280,7 +283,7 @@ def _maximum(
         if gap < narrowest:
             narrowest = gap
             slack = gap + 2.0 * rounding
-            kept[:] = values
+            copy(values, kept)
         if gap <= max(limits.slack, rounding) or waited >= _PATIENCE or best < limits.enough:
             break
 
@@ -301,10 +304,11 @@ def _maximum(
             _product(work.scaled, policy, board, work.diagonal, work.second_image)
             if not krylov.second_step(work, values):
                 break
-            size = np.max(np.abs(work.residual))
+            lowest, highest, _ = extent(work.residual)
+            size = max(abs(lowest), abs(highest))
             if size <= wanted or not size < krylov.EXPLODED:
                 break
-    values[:] = kept
+    copy(kept, values)
     return best, slack
 
 
@@ -323,14 +327,15 @@ def _improve(
     """Make the policy greedy for ``values``; write its rewards, the diagonal of its system, and T v - v."""
     n, columns = values.shape
     eta, gamma = board.eta, board.gamma
-    ones = np.ones((n, columns))
+    ones = np.empty((n, columns))
+    fill(ones, 1.0)
     sums = work.image
     counts = work.second_image
-    bottoms = board.low.copy()
-    tops = board.high.copy()
-    policy.worth[:] = values
+    bottoms = np.empty((n, columns))
+    tops = np.empty((n, columns))
+    copy(values, policy.worth)
     rank_worth(policy, board)
-    work.residual[:] = -np.inf
+    fill(work.residual, -np.inf)
     for part in range(2 * board.parts + 1):
         for a in range(n):
             for k in range(columns):
@@ -357,8 +362,8 @@ def _improve(
                     rewards[a, k] = gets
                     bottoms[a, k] = policy.bottom[a, k]
                     tops[a, k] = policy.top[a, k]
-    policy.bottom[:] = bottoms
-    policy.top[:] = tops
+    copy(bottoms, policy.bottom)
+    copy(tops, policy.top)
     settle(policy, board)
 
 

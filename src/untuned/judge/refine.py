@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from untuned.judge import krylov
+from untuned.judge.arrays import fill, magnitude
 from untuned.judge.boxes import ONE_HALF, Boxes
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.jit import kernel
@@ -205,13 +206,16 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
     eta, gamma = board.eta, board.gamma
     start = (1.0 - gamma) / (n * columns)
     work = krylov.workspace(n, columns)
-    departures(np.ones((n, columns)), policy, board, work.image)
+    fill(work.scaled, 1.0)
+    departures(work.scaled, policy, board, work.image)
     for a in range(n):
         for k in range(columns):
             work.diagonal[a, k] = (1.0 - gamma) + gamma * eta * work.image[a, k]
             shares[a, k] = start / work.diagonal[a, k]
     _arriving(shares, policy, board, work.diagonal, work.residual)
-    work.residual[:] = start - work.residual
+    for a in range(n):
+        for k in range(columns):
+            work.residual[a, k] = start - work.residual[a, k]
     krylov.begin(work)
     for _ in range(_ITERATIONS):
         if not krylov.aim(work):
@@ -222,7 +226,7 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
         _arriving(work.scaled, policy, board, work.diagonal, work.second_image)
         if not krylov.second_step(work, shares):
             break
-        size = np.sum(np.abs(work.residual))
+        size = magnitude(work.residual)
         if size <= _ROUGHLY * (1.0 - gamma) or not size < krylov.EXPLODED:
             break
     for a in range(n):
