@@ -159,7 +159,7 @@ def test_it_prints_as_a_table() -> None:
         assert line.index(numbers[0]) == lines[1].index("score")
     assert lines[5:-1] == list(found.verdicts)
     assert lines[5] == "best is better than all others."
-    assert lines[-2] == "3 of 3 pairs are decided."
+    assert lines[-2] == "2 of 3 pairs are decided."
     assert lines[-1] == "With probability at least 95 %, all intervals and verdicts hold."
 
 
