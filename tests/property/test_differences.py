@@ -157,6 +157,48 @@ def assert_means_what_it_says(found: Refined, difference: float) -> None:
         assert found.bound >= -RESOLUTION
 
 
+def test_cases_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cut is of one percentile, in both directions and wherever it must be equal, and has all of its interval."""
+    cuts: list[tuple[Boxes, list[Boxes]]] = []
+    cut = refine._cut
+
+    def noted(case: refine._Case, i: int, j: int) -> list[Boxes]:
+        found = cut(case, i, j)
+        cuts.append((case.boxes, found))
+        return found
+
+    monkeypatch.setattr(refine, "_cut", noted)
+    for number in range(SOME):
+        _, boxes = drawn(number)
+        refined(boxes, boxes.low_aer.shape[0] - 1, 0, 30)
+    at_half = 0
+    for boxes, cases in cuts:
+        if not cases:
+            continue
+        changed = np.zeros(boxes.low_aer.shape, dtype=np.bool_)
+        for case in cases:
+            changed |= (case.low_aer != boxes.low_aer) | (case.high_aer != boxes.high_aer)
+        a, e, r = (int(place) for place in np.argwhere(changed)[0])
+        forth, back = boxes.same_aer == boxes.same_aer[a, e, r], boxes.same_aer == boxes.same_aer[r, e, a]
+        np.testing.assert_array_equal(changed, forth | back)
+        ends = sorted((float(case.low_aer[a, e, r]), float(case.high_aer[a, e, r])) for case in cases)
+        assert ends[0][0] == boxes.low_aer[a, e, r]
+        assert ends[-1][1] == boxes.high_aer[a, e, r]
+        for (_, high), (low, _) in itertools.pairwise(ends):
+            assert low <= np.nextafter(high, 1.0)
+        for case in cases:
+            for mine, other in ((case.low_aer, case.high_aer), (case.high_aer, case.low_aer)):
+                assert np.ptp(mine[forth]) == 0.0
+                np.testing.assert_allclose(mine[back], 1.0 - other[a, e, r], rtol=0, atol=2e-16)
+            # Nothing is on both sides of one half, and what is one half is known to be.
+            half = case.low_aer[a, e, r] == 0.5 == case.high_aer[a, e, r]
+            expected = np.where((forth | back) & half, ONE_HALF, boxes.same_aer)
+            np.testing.assert_array_equal(case.same_aer, expected)
+            assert half or not case.low_aer[a, e, r] < 0.5 < case.high_aer[a, e, r]
+            at_half += int(half)
+    assert at_half > 5 or INTERPRETED
+
+
 def test_games_that_make_a_difference_possible_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their payoffs are in the intervals, what one wins the other loses, and what is declared identical is equal."""
     games: list[Floats] = []

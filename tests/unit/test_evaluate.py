@@ -22,7 +22,7 @@ from untuned.judge.intervals.dkw import margin, mean_interval, mean_intervals
 from untuned.judge.methods import METHODS, boxes, method
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
-from untuned.judge.propagate import Bounds, propagated
+from untuned.judge.propagate import Bounds, Solution, propagated, solutions
 from untuned.judge.ranks import ranks
 from untuned.scores import ScoreTable
 
@@ -102,7 +102,10 @@ def test_methods_are_known_by_their_names() -> None:
 
 
 def test_settings_say_what_was_done() -> None:
-    assert set(evaluate(table()).settings) == {"intervals", "delta", "weights", "conventions", "payoff", "slack"}
+    always = {"intervals", "delta", "weights", "conventions", "payoff"}
+    assert set(evaluate(table()).settings) == always | {"slack", "refine", "functional"}
+    assert evaluate(table()).settings["functional"] == 0.0
+    assert set(evaluate(table(), conventions="paper").settings) == always | {"slack"}
     found = evaluate(table(), intervals="bootstrap", resamples=20, seed=3, weights="uniform")
     assert dict(found.settings) == {
         "intervals": "bootstrap",
@@ -133,25 +136,37 @@ def test_the_bootstraps_seed_and_number_of_resamples_matter() -> None:
     assert ends(resamples=30) != ends(resamples=31)
 
 
-@pytest.mark.parametrize(("intervals", "what", "total"), [("pbp", "bounds", 6), ("bootstrap", "resamples", 25)])
+#: What is told by each method, and how much of it there is for 3 algorithms: bounds from two sides, ordered pairs.
+STEPS = {"pbp": {"bounds": 6, "pairs": 6}, "bootstrap": {"resamples": 25}}
+
+
+@pytest.mark.parametrize("intervals", STEPS)
 @pytest.mark.parametrize("workers", [1, 3])
-def test_progress_is_told_in_order_and_in_the_callers_thread(
-    intervals: str, what: str, total: int, workers: int
-) -> None:
+def test_progress_is_told_in_order_and_in_the_callers_thread(intervals: str, workers: int) -> None:
     told = []
 
     def progress(*step: object) -> None:
         told.append((*step, threading.get_ident()))
 
     evaluate(table(), intervals=intervals, resamples=25, workers=workers, progress=progress)
-    assert told == [(what, done, total, threading.get_ident()) for done in range(total + 1)]
+    assert told == [
+        (what, done, total, threading.get_ident())
+        for what, total in STEPS[intervals].items()
+        for done in range(total + 1)
+    ]
+
+
+def test_published_bounds_have_no_pairs_to_solve() -> None:
+    told = []
+    evaluate(table(), conventions="paper", progress=lambda *step: told.append(step))
+    assert told == [("bounds", done, 6) for done in range(7)]
 
 
 # --- forms
 
 
 def test_it_prints_as_a_table() -> None:
-    found = evaluate(table())
+    found = evaluate(table(trials=400))
     lines = repr(found).splitlines()
     assert lines[0] == "Evaluation of 3 algorithms on 2 environments by 'pbp'"
     assert lines[1].split() == ["algorithm", "score", "low", "high", "rank", "(worst,", "best)"]
@@ -160,8 +175,10 @@ def test_it_prints_as_a_table() -> None:
         numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
         assert line.split() == [row["name"], *numbers, *rank.split()]
         assert line.index(numbers[0]) == lines[1].index("score")
-    assert lines[5] == "With probability at least 95 %, all intervals hold."
-    assert len(lines) == 6
+    assert lines[5:-1] == list(found.verdicts)
+    assert lines[5] == "best is better than all others."
+    assert lines[-2] == "2 of 3 pairs are decided."
+    assert lines[-1] == "With probability at least 95 %, all intervals and verdicts hold."
 
 
 @pytest.mark.parametrize(
@@ -169,7 +186,12 @@ def test_it_prints_as_a_table() -> None:
     [(0.05, "95"), (0.5, "50"), (0.07, "93"), (0.001, "99.9"), (1e-12, "99.9999999999"), (0.1, "90")],
 )
 def test_the_claim_is_exact(delta: float, percent: str) -> None:
-    assert evaluate(table(), delta=delta).claim == f"With probability at least {percent} %, all intervals hold."
+    claim = evaluate(table(), delta=delta, refine=0).claim
+    assert claim == f"With probability at least {percent} %, all intervals and verdicts hold."
+    weaker = evaluate(table(), delta=delta, conventions="paper").claim
+    assert weaker == (
+        f"Intervals and verdicts are approximate: they aim at {percent} % together and do not guarantee it."
+    )
 
 
 NASTY = "<script>alert('&')</script>"
@@ -183,7 +205,8 @@ def test_a_notebook_shows_names_as_text() -> None:
     }
     page = evaluate(ScoreTable.from_dict(scores))._repr_html_()
     assert "<script" not in page
-    assert page.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 2
+    # In its row, in the verdicts and in the warning.
+    assert page.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 3
     assert page.startswith("<table>")
     assert page.count("<tr>") == 3
     assert "cells have no trials" in page
@@ -212,7 +235,8 @@ def test_json_holds_everything(intervals: str) -> None:
     content = no_odd_numbers(found.to_json())
     assert content == found.to_dict()
     assert list(content) == [
-        *("method", "valid", "delta", "algorithms", "environments", "references"),
+        *("method", "valid", "delta", "algorithms", "pairs", "groups", "partial_order", "verdicts"),
+        *("environments", "references"),
         *("settings", "provenance", "warnings"),
     ]
     assert content["method"] == intervals
@@ -640,15 +664,22 @@ def test_scores_that_are_not_finite_are_refused_or_the_worst() -> None:
 
 def test_a_solver_that_did_not_come_close_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not evaluate(table()).warnings
-    solved = propagated
+    published = propagated
 
-    def early(*arguments: Any, **options: Any) -> Bounds:
-        return dataclasses.replace(solved(*arguments, **options), slack=0.25)
+    def early(*arguments: Any, **options: Any) -> list[Solution]:
+        return [each._replace(slack=0.25) for each in solutions(*arguments, **options)]
 
-    monkeypatch.setattr("untuned.judge.evaluate.propagated", early)
+    def published_early(*arguments: Any, **options: Any) -> Bounds:
+        return dataclasses.replace(published(*arguments, **options), slack=0.25)
+
+    monkeypatch.setattr("untuned.judge.evaluate.solutions", early)
+    monkeypatch.setattr("untuned.judge.evaluate.propagated", published_early)
     monkeypatch.setattr(
         "untuned.judge.evaluate.equilibrium", lambda z: dataclasses.replace(equilibrium(z), error=0.125)
     )
-    told = " ".join(evaluate(table()).warnings)
-    assert "scores may be wrong by 0.1" in told
-    assert "they hold, and may be wider than need be by 0.2" in told
+    for conventions in ("valid", "paper"):
+        found = evaluate(table(), conventions=conventions)
+        told = " ".join(found.warnings)
+        assert "scores may be wrong by 0.1" in told
+        assert "they hold, and may be wider than need be by 0.2" in told
+        assert found.settings["slack"] == 0.25
