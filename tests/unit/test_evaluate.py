@@ -165,10 +165,13 @@ def test_published_bounds_have_no_pairs_to_solve() -> None:
 # --- forms
 
 
+BEFOREHAND = "all intervals and verdicts hold, if the numbers of trials were chosen beforehand."
+
+
 def test_it_prints_as_a_table() -> None:
     found = evaluate(table(trials=400))
     lines = repr(found).splitlines()
-    assert lines[0] == "Evaluation of 3 algorithms on 2 environments by 'pbp'"
+    assert lines[0] == "Evaluation of 3 algorithms on 2 environments by 'pairing'"
     assert lines[1].split() == ["algorithm", "score", "low", "high", "rank", "(worst,", "best)"]
     for line, row in zip(lines[2:5], found.rows(), strict=True):
         rank = f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
@@ -177,8 +180,8 @@ def test_it_prints_as_a_table() -> None:
         assert line.index(numbers[0]) == lines[1].index("score")
     assert lines[5:-1] == list(found.verdicts)
     assert lines[5] == "best is better than all others."
-    assert lines[-2] == "2 of 3 pairs are decided."
-    assert lines[-1] == "With probability at least 95 %, all intervals and verdicts hold."
+    assert lines[-2].endswith("of 3 pairs are decided.")
+    assert lines[-1] == f"With probability at least 95 %, {BEFOREHAND}"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,11 @@ def test_it_prints_as_a_table() -> None:
 )
 def test_the_claim_is_exact(delta: float, percent: str) -> None:
     claim = evaluate(table(), delta=delta, refine=0).claim
-    assert claim == f"With probability at least {percent} %, all intervals and verdicts hold."
+    assert claim == f"With probability at least {percent} %, {BEFOREHAND}"
+    anytime = evaluate(table(), intervals="betting", delta=delta, refine=0).claim
+    assert anytime == (
+        f"With probability at least {percent} %, all intervals and verdicts hold, however often you look."
+    )
     weaker = evaluate(table(), delta=delta, conventions="paper").claim
     assert weaker == (
         f"Intervals and verdicts are approximate: they aim at {percent} % together and do not guarantee it."
@@ -235,7 +242,7 @@ def test_json_holds_everything(intervals: str) -> None:
     content = no_odd_numbers(found.to_json())
     assert content == found.to_dict()
     assert list(content) == [
-        *("method", "valid", "delta", "algorithms", "pairs", "groups", "partial_order", "verdicts"),
+        *("method", "valid", "anytime", "delta", "algorithms", "pairs", "groups", "partial_order", "verdicts"),
         *("environments", "references"),
         *("settings", "provenance", "warnings"),
     ]
@@ -472,7 +479,6 @@ def test_weights_that_are_none(weights: Any, message: str) -> None:
         ({"conventions": "published"}, "conventions='published': pass 'valid' or 'paper'"),
         ({"conventions": None}, "pass 'valid' or 'paper'"),
         ({"intervals": "pbpt"}, "did you mean 'pbp-t'|did you mean 'pbp'"),
-        ({"intervals": None}, "no interval method is called None"),
         ({"intervals": ["pbp"]}, "no interval method is called"),
     ],
 )

@@ -265,6 +265,8 @@ def assert_all_forms_agree(found: Evaluation) -> None:
 @pytest.mark.parametrize("conventions", ["valid", "paper"])
 @pytest.mark.parametrize("weights", ["game", "uniform", [1.0, 3.0]])
 def test_every_evaluation_has_pairs_that_all_forms_agree_on(intervals: str, conventions: Any, weights: Any) -> None:
+    if conventions == "paper" and not METHODS[intervals].published:
+        return
     found = evaluate(table(), intervals=intervals, conventions=conventions, weights=weights, resamples=50, refine=20)
     assert_all_forms_agree(found)
     assert any(row["verdict"] == "better" for row in found.pair_rows()) or (intervals, conventions) == ("pbp", "paper")
@@ -282,12 +284,17 @@ def test_bounds_on_aggregates_alone_say_what_approximate_and_published_verdicts_
 
 
 def test_given_weights_have_differences_of_their_own() -> None:
-    found = evaluate(table(), weights="uniform", delta=0.1)
+    # On two environments nothing would be gained.
+    assert evaluate(table(), weights="uniform").settings["functional"] == 0.0
+    rng = np.random.default_rng(3)
+    scores = ScoreTable.from_array(rng.normal(0.3 * np.arange(4)[:, None, None], 1.0, size=(4, 6, 150)))
+    assert evaluate(scores, weights=[9.0, 1.0, 1.0, 1.0, 1.0, 1.0]).settings["functional"] == 0.0
+    found = evaluate(scores, weights="uniform", delta=0.1)
     apart = separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab
     assert (found.pairs.high_ab <= apart + 1e-15).all()
     assert found.settings["functional"] == 0.5
-    # By hand: half of delta for 12 ordered pairs, each an average of two environments with 150 trials.
-    error = np.sqrt(2.0 * np.log(12 / 0.05)) * np.sqrt(2 * 0.5**2 / 150)
+    # By hand: half of delta for 12 ordered pairs, each an average of six environments with 150 trials.
+    error = np.sqrt(2.0 * np.log(12 / 0.05)) * np.sqrt(6 * (1 / 6) ** 2 / 150)
     estimate = found.score_a[:, None] - found.score_a[None, :]
     off = ~np.eye(4, dtype=np.bool_)
     by_hand = closed(np.where(off, np.minimum(estimate + error, apart), 0.0))
@@ -363,13 +370,13 @@ def test_the_number_of_cases_is_kept_to_and_told() -> None:
 
 
 #: A board of random scores on which each way to bound a difference decides more than the one before, by search.
-POWERFUL = 28
+POWERFUL = 4
 
 
 @pytest.mark.skipif(INTERPRETED, reason="branching takes minutes without the compiler: unset NUMBA_DISABLE_JIT")
 def test_differences_decide_what_intervals_do_not_and_branching_decides_more() -> None:
     rng = np.random.default_rng(POWERFUL)
-    cells = [[rng.normal(0.5 * a + 0.3 * rng.normal(), 1.0, size=600) for _ in range(8)] for a in range(4)]
+    cells = [[rng.normal(0.5 * a + 0.3 * rng.normal(), 1.0, size=200) for _ in range(8)] for a in range(4)]
     scores = ScoreTable.from_array(cells, ranges=RANGE)
     plain, branched = evaluate(scores, refine=0), evaluate(scores, refine=150)
     low, high = plain.percentiles.low_aer, plain.percentiles.high_aer
