@@ -78,7 +78,7 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Scores, intervals, ranks, weights, percentiles; prints as a table.
+        Scores, intervals, verdicts, ranks, weights, percentiles; prints as a table.
 
     Examples
     --------
@@ -87,11 +87,12 @@ def evaluate(
     >>> scores = {"good": {"a": rng.normal(3, 1, 500), "b": rng.normal(2, 1, 500)},
     ...           "poor": {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500)}}
     >>> print(untuned.evaluate(scores))
-    Evaluation of 2 algorithms on 2 environments by 'pbp'
+    Evaluation of 2 algorithms on 2 environments by 'pairing'
     algorithm  score   low     high    rank (worst, best)
-    good       0.5496  0.5344  0.5548  1 (1, 1)
-    poor       0.0945  0.0618  0.2247  2 (2, 2)
-    With probability at least 95 %, all intervals hold.
+    good       0.5496  0.5472  0.5515  1 (1, 1)
+    poor       0.0945  0.0813  0.1123  2 (2, 2)
+    good is better than poor.
+    With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
     table = read_scores(scores, **options)
     found = evaluate_table(

@@ -438,7 +438,7 @@ def checked_ends(found: Evaluation, low: Floats, high: Floats) -> tuple[Floats, 
 def test_an_evaluation_is_the_oracle_all_the_way(seed: int) -> None:
     cells, kinds = random_data(seed, n=3, m=2)
     support = (-1.0, 1000.0)
-    found = evaluate(table_of(cells, kinds, support), delta=0.4, refine=0)
+    found = evaluate(table_of(cells, kinds, support), intervals="pbp", delta=0.4, refine=0)
     z = judging.percentiles(cells, "mid-rank", kinds)
     y, q = judging.aggregate(z)
     np.testing.assert_allclose(found.score_a, y, atol=1e-11)

@@ -124,7 +124,7 @@ def test_pbp_keeps_its_level(name: str) -> None:
     misses = np.zeros(2, dtype=np.int64)
     for number in range(DATA_SETS):
         rng = np.random.default_rng([20203, list(POPULATIONS).index(name), number])
-        misses += missed(evaluate(sampled(populations, TRIALS, rng), delta=DELTA), z, y)
+        misses += missed(evaluate(sampled(populations, TRIALS, rng), intervals="pbp", delta=DELTA), z, y)
     assert not too_many(int(misses[0]), DATA_SETS, DELTA)
     assert not too_many(int(misses[1]), DATA_SETS, DELTA)
 
@@ -141,7 +141,7 @@ def misses_of(
     total = np.zeros(2, dtype=np.int64)
     for number in range(data_sets):
         table = sampled(populations, (trials,), np.random.default_rng([20204, number]))
-        total += missed(evaluate(table, delta=DELTA, conventions=conventions), z, y)
+        total += missed(evaluate(table, intervals="pbp", delta=DELTA, conventions=conventions), z, y)
     return int(total[0]), int(total[1])
 
 
@@ -182,7 +182,7 @@ def test_what_was_seen_is_not_what_is_possible() -> None:
     cells = [[np.full(40, 5.0), np.full(40, 5.0)], [np.full(40, 5.0), np.full(40, 5.0)]]
     table = ScoreTable.from_array(cells, ranges=(0.0, 10.0))
     paper = evaluate(table, conventions="paper").percentiles
-    valid = evaluate(table).percentiles
+    valid = evaluate(table, intervals="pbp").percentiles
     # All scores seen are equal: the paper is certain of z = 1, and of every other game's outcome.
     assert np.asarray(paper.low_aer)[0, 0, 1] == np.asarray(paper.high_aer)[0, 0, 1] == 1.0
     assert np.asarray(valid.low_aer)[0, 0, 1] < 0.3

@@ -12,7 +12,7 @@ so what is better than something better than a third is better than the third.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from untuned.judge.functional import Functional
 from untuned.judge.moves import board
 from untuned.judge.propagate import Bounds, Limits, solution
 from untuned.judge.refine import Refined, difference_goal, is_possible, refined
-from untuned.scores import Floats
+from untuned.scores import Floats, Ints
 from untuned.verdicts import RESOLUTION, Pairs
 
 Pair = tuple[int, int]
@@ -125,6 +125,12 @@ def direct(
             if advance is not None:
                 advance(1)
     return Differences(closed(high_ab), possible_ab)
+
+
+def equal(known: Differences, kinds: Ints) -> Differences:
+    """Return the bounds with those of algorithms that were declared identical everywhere: their difference is zero."""
+    same_ab = (kinds[:, :, None] == kinds[:, None, :]).all(axis=0)
+    return replace(known, high_ab=closed(np.where(same_ab, np.minimum(known.high_ab, 0.0), known.high_ab)))
 
 
 def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pair]:

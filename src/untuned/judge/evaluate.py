@@ -10,7 +10,7 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.boxes import Boxes
-from untuned.judge.differences import Differences, are_many, closed, direct, pairs_to_solve, separate
+from untuned.judge.differences import Differences, are_many, closed, direct, equal, pairs_to_solve, separate
 from untuned.judge.functional import functional, given_weights, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
@@ -104,6 +104,8 @@ def evaluate(
             differences = separate(bounds)
         else:
             bounds, differences = _bounded(found, estimates, score_a, part * delta, cases, workers, progress)
+    if conventions == "valid":
+        differences = equal(differences, table.kinds)
     pairs = differences.pairs()
 
     return Evaluation(
@@ -318,7 +320,7 @@ def _settings(
     else:
         settings["slack"] = bounds.slack
         if conventions == "valid":
-            settings |= {"refine": cases, "functional": part}
+            settings |= {"functional": part} | ({"refine": cases} if settings["weights"] == GAME else {})
     return settings
 
 

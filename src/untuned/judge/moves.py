@@ -156,15 +156,15 @@ def board(boxes: Boxes, parts: int, *, long: int = LONG) -> Board:
 def part_of(low: float, high: float, part: int, parts: int) -> tuple[float, float]:
     """Return the ends of one of the 2 parts + 1 parts of an interval; together they have all of it.
 
-    An interval around one half is cut there: parts below it, one half alone, parts above it.
+    An interval around one half is cut there: parts below it, one half alone, parts above it. One on one side has as
+    many parts as the others have there; so with one part a side it stays whole, and narrower intervals never give wider
+    bounds.
     """
     if low == high:
         return low, high
-    count = parts
     if low > HALF or high < HALF:
-        # The last one twice: all payoffs are looked at as often.
-        count = 2 * parts
-        part = min(part, count - 1)
+        # The last one again and again: all payoffs are looked at as often.
+        part = min(part, parts - 1)
     elif part == parts or (part < parts and low == HALF) or (part > parts and high == HALF):
         return HALF, HALF
     elif part < parts:
@@ -173,8 +173,8 @@ def part_of(low: float, high: float, part: int, parts: int) -> tuple[float, floa
         low = ABOVE
         part -= parts + 1
     # The ends themselves are kept as they are, whatever rounding does to the cuts.
-    step = (high - low) / count
-    return (low + part * step if part > 0 else low), (low + (part + 1) * step if part + 1 < count else high)
+    step = (high - low) / parts
+    return (low + part * step if part > 0 else low), (low + (part + 1) * step if part + 1 < parts else high)
 
 
 @kernel

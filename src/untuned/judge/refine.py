@@ -73,7 +73,8 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
     Parameters
     ----------
     boxes
-        Intervals on the percentiles, the same for both directions: low[r, e, a] = 1 - high[a, e, r].
+        Intervals on the percentiles. Where those of the two directions, z[a, e, r] and z[r, e, a], are not the same,
+        bounds hold as well, but a game may be taken for possible that one of them excludes.
     start
         Values to begin from.
     """

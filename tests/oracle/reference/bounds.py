@@ -25,11 +25,11 @@ def pieces(low: float, high: float, count: int) -> list[Interval]:
 
 
 def parts_of(low: float, high: float, parts: int) -> list[Interval]:
-    """Return the parts of an interval: below, at and above one half, or twice as many where one half is outside."""
+    """Return the parts of an interval: so many on either side of one half, and one half itself, if they are in it."""
     if parts == 0 or low == high:
         return [(low, high)]
     if not low <= 0.5 <= high:
-        return pieces(low, high, 2 * parts)
+        return pieces(low, high, parts)
     below = pieces(low, BELOW, parts) if low < 0.5 else []
     above = pieces(ABOVE, high, parts) if high > 0.5 else []
     return [*below, (0.5, 0.5), *above]
