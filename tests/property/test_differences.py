@@ -21,7 +21,7 @@ from untuned.verdicts import RESOLUTION
 
 PARTS = (0, 1, 4)
 # What an interpreter does without: most of the games.
-GAMES = 12 if INTERPRETED else 1200
+GAMES = 12 if INTERPRETED else 2400
 SOME = 4 if INTERPRETED else 240
 #: The oracle's rounding, and that of a solution's certificate.
 ROUNDING = 1e-10
