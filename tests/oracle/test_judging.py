@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bounding import maxima
 from oracle.reference import bounds, judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
 from untuned.evaluation import Evaluation
@@ -158,7 +159,7 @@ def test_no_small_board_of_few_levels_is_left_unsolved() -> None:
         low, high = (np.where(ids == 0, 0.5, end) for end in (ends.min(axis=0), ends.max(axis=0)))
         assert game.equilibrium(low).error < 1e-11
         reward = high[0] if rng.random() < 0.5 else -low[0]
-        assert propagate.maxima([reward], Boxes(low, high, ids))[1] < 1e-9
+        assert maxima([reward], Boxes(low, high, ids))[1] < 1e-9
 
 
 def test_weights_are_those_of_a_simulated_walk() -> None:
@@ -326,7 +327,7 @@ def under(rule: str, boxes: Boxes) -> tuple[Boxes, Floats, Floats]:
 def test_bounds_are_the_largest_averages_and_attained(rule: str, seed: int) -> None:
     boxes, c_minus, c_plus = under(rule, board(seed)[0])
     rewards = rewards_of(boxes, seed)
-    found, slack = propagate.maxima(rewards, boxes)
+    found, slack = maxima(rewards, boxes)
     assert slack <= 1e-9
     few = len(judging.uncertain_edges(c_minus, c_plus)) <= 8
     for reward, bound in zip(rewards, found, strict=True):

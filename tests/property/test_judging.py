@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bounding import maxima
 from oracle.reference import judging
 from untuned.evaluation import Evaluation
 from untuned.judge import game, propagate
@@ -196,8 +197,8 @@ def test_a_bound_that_was_stopped_early_is_wider_and_never_wrong(
     boxes, rng = drawn
     n, m, _ = boxes.low_aer.shape
     rewards = [boxes.high_aer[0], -boxes.low_aer[0], rng.normal(size=(m, n))]
-    early, slack = propagate.maxima(rewards, boxes, limits=Limits(policies, iterations))
-    final, _ = propagate.maxima(rewards, boxes)
+    early, slack = maxima(rewards, boxes, limits=Limits(policies, iterations))
+    final, _ = maxima(rewards, boxes)
     c_minus, c_plus = judging.edge_bounds(boxes.low_aer, boxes.high_aer, "structural", boxes.same_aer)
     true = [judging.bound_by_policy_iteration(judging.reward_of(reward), c_minus, c_plus)[0] for reward in rewards]
     assert (early >= np.array(true) - 1e-13).all()
@@ -209,15 +210,15 @@ def test_stopping_early_does_stop_early() -> None:
     rng = np.random.default_rng(1)
     low, high, ids = judging.random_board(rng, 4, 3, width=0.3)
     boxes = Boxes(low, high, ids)
-    early, slack = propagate.maxima([high[0]], boxes, limits=Limits(2, 1))
-    final, small = propagate.maxima([high[0]], boxes)
+    early, slack = maxima([high[0]], boxes, limits=Limits(2, 1))
+    final, small = maxima([high[0]], boxes)
     assert early[0] > final[0] + 1e-6
     assert slack > 1e-6 > small
 
 
 def test_a_bound_without_any_work_is_infinite() -> None:
     low, high, ids = judging.random_board(np.random.default_rng(2), 2, 2)
-    bound, slack = propagate.maxima([high[0]], Boxes(low, high, ids), limits=Limits(0, 0))
+    bound, slack = maxima([high[0]], Boxes(low, high, ids), limits=Limits(0, 0))
     assert bound.tolist() == [np.inf]
     assert slack == np.inf
 

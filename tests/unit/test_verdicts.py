@@ -405,3 +405,13 @@ def test_groups_are_cut_off_where_there_are_as_many_as_subsets() -> None:
         assert not better[np.ix_(group, group)].any()
     said = sentences(pairs, [f"algorithm-{number}" for number in range(50)], range(50))
     assert "So it is with at least 992 more groups." in said
+
+
+def test_what_holds_at_all_times_has_no_part_that_holds_for_one_look_only() -> None:
+    """The functional bound does not: a number of trials chosen after looking is not covered by it."""
+    rng = np.random.default_rng(3)
+    scores = ScoreTable.from_array(rng.normal(0.3 * np.arange(3)[:, None, None], 1.0, size=(3, 6, 60)))
+    assert evaluate(scores, weights="uniform").settings["functional"] == 0.5
+    found = evaluate(scores, intervals="betting", weights="uniform")
+    assert found.settings["functional"] == 0.0
+    np.testing.assert_array_equal(found.pairs.high_ab, closed(separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab))

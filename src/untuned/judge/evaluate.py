@@ -49,7 +49,7 @@ def evaluate(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Return aggregate scores, intervals and ranks of all algorithms in a table.
+    """Return aggregate scores, intervals, verdicts and ranks of all algorithms in a table.
 
     The options are those of `untuned.evaluate`, where they are described.
     """
@@ -89,8 +89,8 @@ def evaluate(
         bounds = _bootstrapped(pooled, estimates, table, delta, q_er, resamples, seed, workers, progress)
         differences = separate(bounds)
     else:
-        # Before the scores are looked at: what each bound may get wrong.
-        if conventions == "valid":
+        # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
+        if conventions == "valid" and not chosen.anytime:
             part = share(estimates.trials_ae, q_er)
         found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
         if q_er is not None:

@@ -166,30 +166,6 @@ def weighted(boxes: Boxes, q_er: Floats) -> Bounds:
     return Bounds(low, high, 0.0)
 
 
-def maxima(
-    rewards: Sequence[Floats],
-    boxes: Boxes,
-    *,
-    limits: Limits = LIMITS,
-    workers: int = 1,
-    advance: Callable[[int], None] | None = None,
-) -> tuple[Floats, float]:
-    """Return, for every reward, the largest equilibrium average over all games the boxes allow; and the slack.
-
-    Parameters
-    ----------
-    rewards
-        Arrays [environment, reference], of any sign.
-    limits
-        How many policies to try, and iterations to solve the system of each.
-    boxes, workers, advance
-        As for `propagated`.
-    """
-    goals = [Goal(np.asarray(reward)) for reward in rewards]
-    found = solutions(goals, boxes, limits=limits, workers=workers, advance=advance)
-    return np.array([each.bound for each in found]), max(each.slack for each in found)
-
-
 def solutions(
     goals: Sequence[Goal],
     boxes: Boxes,
@@ -199,7 +175,7 @@ def solutions(
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> list[Solution]:
-    """Return the solution of every goal; the options are those of `propagated` and `maxima`."""
+    """Return the solution of every goal; ``limits`` is for each, the other options are those of `propagated`."""
     made = board(boxes, parts)
 
     def solve(goal: Goal) -> Solution:

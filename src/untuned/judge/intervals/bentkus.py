@@ -13,9 +13,7 @@ only. Exponentials are mixtures of hinges, so it is never wider than `kl`.
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from untuned.judge.intervals.comparisons import comparisons, mirrored
+from untuned.judge.intervals.comparisons import from_wins
 from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
 from untuned.judge.intervals.tails import log_probability, rounding, upper_tail
 from untuned.judge.jit import kernel
@@ -25,22 +23,8 @@ from untuned.scores import Floats, Ints
 
 
 def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
-    """Return lower and upper ends of intervals on all percentiles, [a, e, r].
-
-    Parameters
-    ----------
-    pools
-        The scores.
-    estimates
-        Their percentiles.
-    level
-        The probability with which each interval may miss, half of it on either side.
-    """
-    pairs = comparisons(pools, estimates)
-    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
-    _lower_limits(pairs.z, pairs.trials, math.log(2.0 / level), low)
-    _lower_limits(1.0 - pairs.z, pairs.trials, math.log(2.0 / level), below)
-    return mirrored(pools, estimates, pairs, low, 1.0 - below)
+    """Return lower and upper ends of intervals on all percentiles, [a, e, r]; ``level`` is that of each."""
+    return from_wins(pools, estimates, level, _lower_limits)
 
 
 @kernel

@@ -5,7 +5,8 @@ method finds the ends for every unordered pair of owners once; here they are enu
 algorithms.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +62,32 @@ def comparisons(pools: Sequence[Pool], estimates: Percentiles) -> Comparisons:
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     return Comparisons(environment, first, second, z, first_size, second_size)
+
+
+def from_wins(
+    pools: Sequence[Pool],
+    estimates: Percentiles,
+    level: float,
+    lower_limits: Callable[[Floats, Ints, float, Floats], None],
+) -> tuple[Floats, Floats]:
+    """Return lower and upper ends [a, e, r] for a method that looks at nothing but the shares of pairs that were won.
+
+    Parameters
+    ----------
+    pools
+        The scores.
+    estimates
+        Their percentiles.
+    level
+        The probability with which each interval may miss, half of it on either side.
+    lower_limits
+        Writes the lower limits for some shares and numbers of trials, each of which misses with probability exp(-x).
+    """
+    pairs = comparisons(pools, estimates)
+    low, below = np.empty(pairs.z.size), np.empty(pairs.z.size)
+    lower_limits(pairs.z, pairs.trials, math.log(2.0 / level), low)
+    lower_limits(1.0 - pairs.z, pairs.trials, math.log(2.0 / level), below)
+    return mirrored(pools, estimates, pairs, low, 1.0 - below)
 
 
 def possible(pools: Sequence[Pool]) -> int:
