@@ -203,9 +203,9 @@ def test_games_that_make_a_difference_possible_are_allowed(monkeypatch: pytest.M
     """Their payoffs are in the intervals, what one wins the other loses, and what is declared identical is equal."""
     games: list[Floats] = []
 
-    def looked_at(z_aer: Floats) -> game.Equilibrium:
+    def looked_at(z_aer: Floats, tolerance: float) -> game.Equilibrium:
         games.append(z_aer)
-        return game.equilibrium(z_aer)
+        return game.equilibrium(z_aer, tolerance)
 
     monkeypatch.setattr(refine, "equilibrium", looked_at)
     possible = 0

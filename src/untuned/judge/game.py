@@ -66,16 +66,20 @@ class Equilibrium:
     error: float
 
 
-def equilibrium(z_aer: Floats) -> Equilibrium:
+#: The equilibrium is solved until no aggregate can be wrong by more than this.
+TOLERANCE = 1e-12
+
+
+def equilibrium(z_aer: Floats, tolerance: float = TOLERANCE) -> Equilibrium:
     """Return the equilibrium of the game whose payoffs are ``z_aer``, shape (n, m, n).
 
-    Payoffs that are equal as numbers are ties.
+    Payoffs that are equal as numbers are ties. With a larger ``tolerance`` it is found sooner, with a larger error.
     """
     n, m, _ = z_aer.shape
     board = np.ascontiguousarray(z_aer.reshape(n, m * n))
     eta, gamma, states = constants(n, m)
     d = np.full((n, m * n), 1.0 / states)
-    error = stationary(board, eta, gamma, d, TOLERANCE)
+    error = stationary(board, eta, gamma, d, tolerance)
     d /= d.sum()
     d_aer = d.reshape(n, m, n)
     return Equilibrium(d_aer, d_aer.sum(axis=0), d_aer.sum(axis=(1, 2)), error)
@@ -85,10 +89,6 @@ def aggregate(z_aer: Floats, q_er: Floats) -> Floats:
     """Return y[a], the average of ``z_aer`` under the weights ``q_er``."""
     y_a: Floats = np.einsum("aer,er->a", z_aer, q_er)
     return y_a
-
-
-#: The equilibrium is solved until no aggregate can be wrong by more than this.
-TOLERANCE = 1e-12
 
 
 @kernel

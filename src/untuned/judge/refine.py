@@ -126,7 +126,7 @@ def is_possible(boxes: Boxes, i: int, l: int) -> bool:  # noqa: E741
 
 
 def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int] = ()) -> float:  # noqa: E741
-    """Return y[i] - y[l] in the game of some percentiles, which ``rows`` of them, the last one most, decide."""
+    """Return y[i] - y[l], or less, in the game of some percentiles; ``rows`` of them decide, the last one most."""
     # One number for all percentiles that must be equal, and for the other direction what it leaves of 1.
     _, numbers = np.unique(boxes.same_aer, return_inverse=True)
     forth = numbers.reshape(z_aer.shape)
@@ -138,8 +138,9 @@ def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int]
     for a in rows:
         payoffs[forth[a]], payoffs[back[a]] = z_aer[a], 1.0 - z_aer[a]
     game = np.where(boxes.same_aer == ONE_HALF, HALF, payoffs[forth])
-    y_a = aggregate(game, equilibrium(game).q_er)
-    return float(y_a[i] - y_a[l])
+    balance = equilibrium(game, _CLOSE)
+    y_a = aggregate(game, balance.q_er)
+    return float(y_a[i] - y_a[l] - 2.0 * balance.error)
 
 
 def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
@@ -178,6 +179,10 @@ def _blame_of(case: _Case, i: int, l: int) -> Floats:  # noqa: E741
     blame_aer[i] += q_er * width[i]
     blame_aer[l] += q_er * width[l]
     return np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
+
+
+# Differences smaller than this are as good as none where a game is looked for that has a positive one.
+_CLOSE = 1e-5
 
 
 # Cutting what is narrower than this is arithmetic, not statistics.
