@@ -58,6 +58,8 @@ class _Case(NamedTuple):
 
 # Whether a bound is below zero is all that matters here, and which case has the largest one, roughly.
 _LIMITS = Limits(slack=1e-6, enough=-RESOLUTION)
+# The policy that is greedy for given values, and nothing more.
+_GREEDY = Limits(policies=1, iterations=0)
 # Cutting finer saves cases, and costs little beside the solution of systems.
 _PARTS = 4
 
@@ -79,32 +81,34 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         Values to begin from.
     """
     closed = -np.inf
-    made = board(boxes, _PARTS)
-    root, policy = solution(difference_goal(boxes, i, l), made, _LIMITS, start)
+    root, _ = solution(difference_goal(boxes, i, l), board(boxes, _PARTS), _LIMITS, start)
     if root.bound < -RESOLUTION:
         return Refined(root.bound, "decided", 1)
-    waiting = [(-root.bound, 0, _Case(boxes, made, root.values, policy))]
+    # What waits is kept small: thousands of cases do. Its policy is found again when its turn comes.
+    waiting = [(-root.bound, 0, boxes, root.values)]
     cases = 1
     while waiting:
         largest = -waiting[0][0]
         if cases >= budget:
             return Refined(largest, "budget", cases)
-        _, _, case = heapq.heappop(waiting)
+        _, _, its_boxes, values = heapq.heappop(waiting)
+        made = board(its_boxes, _PARTS)
+        _, policy = solution(difference_goal(its_boxes, i, l), made, _GREEDY, values)
+        case = _Case(its_boxes, made, values, policy)
         if _is_possible(case, i, l):
             return Refined(largest, "possible", cases)
         parts = _cut(case, i, l)
         if not parts or cases + len(parts) > budget:
             return Refined(largest, "budget", cases)
         for part in parts:
-            made = board(part, _PARTS)
-            found, policy = solution(difference_goal(part, i, l), made, _LIMITS, case.values)
+            found, _ = solution(difference_goal(part, i, l), board(part, _PARTS), _LIMITS, values)
             cases += 1
             # A case is part of the one it was cut from: its bound is no larger, whatever the solver says.
             bound = min(found.bound, largest)
             if bound < -RESOLUTION:
                 closed = max(closed, bound)
             else:
-                heapq.heappush(waiting, (-bound, cases, _Case(part, made, found.values, policy)))
+                heapq.heappush(waiting, (-bound, cases, part, found.values))
     return Refined(closed, "decided", cases)
 
 
