@@ -33,7 +33,7 @@ from untuned.scores import Floats, Ints
 SHARE_OF_GAME = 0.1
 SHARE_OF_GIVEN = 0.5
 #: With the game's weights: on fewer environments errors do not average out, and with fewer trials too many games are
-#: possible (benchmarks/power.py --functional).
+#: possible (benchmarks/power.py --only functional).
 ENVIRONMENTS = 25
 TRIALS = 500
 #: With given weights: on fewer than so many environments of equal weight, or what amounts to that, nothing is gained.
