@@ -11,7 +11,6 @@ so what is better than something better than a third is better than the third.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +21,7 @@ from untuned.judge.functional import Functional
 from untuned.judge.moves import board
 from untuned.judge.propagate import Bounds, Limits, solution
 from untuned.judge.refine import Refined, difference_goal, is_possible, refined
+from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints
 from untuned.verdicts import RESOLUTION, Pairs
 
@@ -118,12 +118,11 @@ def direct(
         further = refined(boxes, i, l, budget, found.values)
         return min(bound, further.bound), further
 
-    with ThreadPoolExecutor(max(workers, 1)) as threads:
-        for (i, l), (bound, further) in zip(pairs, threads.map(solve, pairs), strict=True):  # noqa: E741
-            high_ab[i, l] = bound
-            possible_ab[i, l] = further is not None and further.reason == "possible"
-            if advance is not None:
-                advance(1)
+    for (i, l), (bound, further) in zip(pairs, mapped(solve, pairs, workers), strict=True):  # noqa: E741
+        high_ab[i, l] = bound
+        possible_ab[i, l] = further is not None and further.reason == "possible"
+        if advance is not None:
+            advance(1)
     return Differences(closed(high_ab), possible_ab)
 
 

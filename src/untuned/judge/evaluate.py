@@ -39,7 +39,7 @@ _WORK = 3e7
 def evaluate(
     table: ScoreTable,
     *,
-    intervals: str | None = None,
+    intervals: str | Method | None = None,
     delta: float = 0.05,
     weights: Weights = GAME,
     conventions: Conventions = "valid",
@@ -53,16 +53,16 @@ def evaluate(
 
     The options are those of `untuned.evaluate`, where they are described.
     """
-    delta = _level(delta)
+    delta = level(delta)
     if conventions not in ("valid", "paper"):
         raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
     chosen = method(intervals, conventions)
     check_conventions(chosen, conventions)
-    resamples = _whole("resamples", resamples, 1, "10000 as in the paper")
-    seed = _whole("seed", seed, 0, "0 by default")
-    workers = _whole("workers", workers, 1, "one per processor is a good number")
+    resamples = whole("resamples", resamples, 1, "10000 as in the paper")
+    seed = whole("seed", seed, 0, "0 by default")
+    workers = whole("workers", workers, 1, "one per processor is a good number")
     if refine is not None:
-        refine = _whole("refine", refine, 0, "0 for no branching, None for what suits the size")
+        refine = whole("refine", refine, 0, "0 for no branching, None for what suits the size")
     _check(table)
     q_er = _fixed(weights, table.algorithms, table.environments)
 
@@ -141,7 +141,7 @@ def check_options(
 ) -> None:
     """Refuse what `evaluate` would refuse: for those who have hours of work before they call it."""
     method(intervals)
-    _level(delta)
+    level(delta)
     _fixed(weights, algorithms, environments)
 
 
@@ -175,7 +175,7 @@ def _unsolved(error: float, slack: float) -> list[str]:
     return found
 
 
-def _level(delta: object) -> float:
+def level(delta: object) -> float:
     """Return delta as a Python number, whatever kind of number it was."""
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating):
         raise InvalidInput(f"delta={delta!r} is not a number: pass 0.05 for 95 % intervals")
@@ -184,7 +184,7 @@ def _level(delta: object) -> float:
     return float(delta)
 
 
-def _whole(name: str, value: object, least: int, advice: str) -> int:
+def whole(name: str, value: object, least: int, advice: str) -> int:
     """Return a whole number as a Python one, whatever kind it was."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")

@@ -58,8 +58,13 @@ def payoff_of(conventions: Conventions) -> Payoff:
     return "mid-rank" if conventions == "valid" else "at-most"
 
 
-def method(name: str | None, conventions: Conventions = "valid") -> Method:
-    """Return the method called ``name``, for None the one that goes with the conventions by default."""
+def method(name: str | Method | None, conventions: Conventions = "valid") -> Method:
+    """Return the method called ``name``, for None the one that goes with the conventions by default.
+
+    A `Method` that is in no list is taken as it is.
+    """
+    if isinstance(name, Method):
+        return name
     if name is None:
         return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
     if name not in list(METHODS):

@@ -26,7 +26,6 @@ rounding: stopping early makes a bound wider, never wrong.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +45,7 @@ from untuned.judge.moves import (
     rank_worth,
     settle,
 )
+from untuned.judge.threads import mapped
 from untuned.scores import Floats
 
 
@@ -182,11 +182,10 @@ def solutions(
         return solution(goal, made, limits)[0]
 
     found = []
-    with ThreadPoolExecutor(max(workers, 1)) as threads:
-        for each in threads.map(solve, goals):
-            found.append(each)
-            if advance is not None:
-                advance(1)
+    for each in mapped(solve, goals, workers):
+        found.append(each)
+        if advance is not None:
+            advance(1)
     return found
 
 

@@ -1,0 +1,100 @@
+"""What is put to the test: an interval method, as it is or changed on purpose.
+
+``"pbp-t@paper"`` is a method under the paper's conventions; ``"pairing*0.7"`` is one whose intervals are shrunk to 70 %
+of their length on either side of the estimate, which a test of coverage has to notice.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from untuned.errors import InvalidInput
+from untuned.judge.methods import METHODS, Conventions, Method, check_conventions, method
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.scores import Floats, ScoreTable
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An interval method and the conventions it is used under.
+
+    Attributes
+    ----------
+    name
+        ``"pairing"``, ``"pbp-t@paper"``, ``"pairing*0.7"``.
+    method
+        What makes intervals.
+    conventions
+        What ties and equal ends count.
+    """
+
+    name: str
+    method: Method
+    conventions: Conventions = "valid"
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether it promises to keep its level."""
+        return self.method.guaranteed and self.conventions == "valid"
+
+
+def contender(what: str | Method) -> Contender:
+    """Return what is put to the test, by its name; a `Method` of one's own is taken as it is."""
+    if isinstance(what, Method):
+        return Contender(what.name, what)
+    name, star, factor = what.partition("*")
+    name, at, conventions = name.partition("@")
+    if at and conventions not in ("valid", "paper"):
+        raise InvalidInput(f"{what!r}: after @ write valid or paper, as in pbp-t@paper")
+    chosen = method(name)
+    under: Conventions = "paper" if conventions == "paper" else "valid"
+    check_conventions(chosen, under)
+    if star:
+        chosen = _shrunk(chosen, what, factor)
+    return Contender(what, chosen, under)
+
+
+def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:
+    """Return what is put to the test: by default every method, and the paper's also as they were published."""
+    if names is None:
+        published = [f"{each.name}@paper" for each in METHODS.values() if each.published]
+        names = [*METHODS, *published]
+    if isinstance(names, str):
+        raise InvalidInput(f"methods={names!r} is one string: pass a list of names")
+    if not names:
+        raise InvalidInput("there are no methods to test: name at least one, untuned list intervals shows all")
+    found = tuple(contender(name) for name in names)
+    twice = [each.name for each in found if [other.name for other in found].count(each.name) > 1]
+    if twice:
+        raise InvalidInput(f"the method {twice[0]!r} is named twice: names must differ")
+    return found
+
+
+def _shrunk(chosen: Method, what: str, factor: str) -> Method:
+    try:
+        number = float(factor)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        raise InvalidInput(f"{what!r}: after * write what intervals are multiplied with, as in pairing*0.7")
+    if chosen.intervals is None:
+        raise InvalidInput(f"{what!r}: {chosen.name} has no intervals on percentiles that could be shrunk")
+    return replace(chosen, name=what, title=what, intervals=partial(_scaled, chosen, number))
+
+
+def _scaled(
+    chosen: Method,
+    factor: float,
+    table: ScoreTable,
+    pools: Sequence[Pool],
+    estimates: Percentiles,
+    delta: float,
+    conventions: Conventions,
+) -> tuple[Floats, Floats]:
+    """Return intervals with both ends at ``factor`` times their distance from the estimate, within [0, 1]."""
+    assert chosen.intervals is not None
+    low, high = chosen.intervals(table, pools, estimates, delta, conventions)
+    z = estimates.z_aer
+    return (z - factor * (z - low)).clip(0.0, 1.0), (z + factor * (high - z)).clip(0.0, 1.0)

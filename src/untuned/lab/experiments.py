@@ -1,0 +1,426 @@
+"""Do intervals keep their word? Thousands of data sets of which the truth is known, judged by every method.
+
+Of each data set it is asked whether any percentile, any aggregate score or any difference of two is outside its
+interval, and whether any verdict is wrong. Each is about all of them together, as the promise is.
+"""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from untuned.errors import InvalidInput
+from untuned.judge.evaluate import whole
+from untuned.judge.jit import source_fingerprint
+from untuned.judge.methods import Method, payoff_of
+from untuned.lab.catalogue import populations as known_populations
+from untuned.lab.contenders import Contender, contenders
+from untuned.lab.experiment import Design, Tally, experiment
+from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
+from untuned.lab.population import CollectedPopulation, Population
+from untuned.lab.rates import Finding, Rate
+from untuned.lab.record import Facts, Record
+from untuned.lab.running import Progress, Stop, run
+from untuned.scores import ScoreTable
+
+#: Trials for each algorithm on each environment, by default.
+TRIALS = (10, 30, 100, 1_000)
+DATA_SETS = 2_000
+RESAMPLES = 1_000
+#: Cases that branching looks at. `untuned.evaluate` looks at thousands if need be, which here would take hours and
+#: only decide more pairs.
+REFINE = 100
+CONFIDENCE = 0.95
+#: What can be wrong in a data set, as `Row` calls it, and as people do.
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {"percentiles": "any z", "aggregates": "any y", "differences": "any difference", "verdicts": "any verdict"}
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a method did on a population with a number of trials.
+
+    Attributes
+    ----------
+    population, method
+        Their names.
+    guaranteed
+        Whether the method promises to keep its level here; one for a number of trials chosen beforehand promises
+        nothing to those who stop when they like what they see.
+    trials
+        For each algorithm on each environment; the most, if one stops before.
+    every
+        None for one look. Else the trials between two looks of an experiment that ends at the first verdict.
+    data_sets
+        How many.
+    percentiles, aggregates, differences, verdicts
+        In how many any of them was missed or wrong, at any look; None for percentiles without intervals.
+    decided
+        The proportion of pairs with a verdict, at the end.
+    width, percentile_width
+        Mean widths of the intervals on aggregates and on percentiles, at the end.
+    stopped_at
+        The mean number of trials at the end.
+    seconds
+        For a data set.
+    """
+
+    population: str
+    method: str
+    guaranteed: bool
+    trials: int
+    every: int | None
+    data_sets: int
+    percentiles: Rate | None
+    aggregates: Rate
+    differences: Rate
+    verdicts: Rate
+    decided: float
+    width: float
+    percentile_width: float | None
+    stopped_at: float
+    seconds: float
+
+    def events(self) -> dict[str, Rate]:
+        """Return the rates that there are, by name."""
+        rates = {name: getattr(self, name) for name in EVENTS}
+        return {name: rate for name, rate in rates.items() if rate is not None}
+
+    def finding(self, delta: float) -> Finding:
+        """Return whether the level was kept: broken as soon as one rate says so, kept if all do."""
+        findings = {rate.finding(delta) for rate in self.events().values()}
+        return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        rates = {name: getattr(self, name) for name in EVENTS}
+        return {
+            **{key: value for key, value in dataclasses.asdict(self).items() if key not in rates},
+            **{name: None if rate is None else rate.facts() for name, rate in rates.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Where a method fails most often.
+
+    Attributes
+    ----------
+    event
+        What it gets wrong there, a name of `EVENTS`.
+    row
+        On which population, with how many trials.
+    rate
+        How often.
+    """
+
+    event: str
+    row: Row
+    rate: Rate
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What came out of all experiments.
+
+    Attributes
+    ----------
+    rows
+        One for each population, number of trials and method.
+    delta
+        How often a method may fail.
+    populations
+        What each of them is, by name.
+    settings
+        Everything that decides the numbers.
+    """
+
+    rows: tuple[Row, ...]
+    delta: float
+    populations: Mapping[str, str]
+    settings: Mapping[str, object]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the methods, in order."""
+        return tuple(dict.fromkeys(row.method for row in self.rows))
+
+    def of(self, method: str) -> tuple[Row, ...]:
+        """Return the rows of a method."""
+        return tuple(row for row in self.rows if row.method == method)
+
+    def broken(self, method: str | None = None) -> tuple[Row, ...]:
+        """Return the rows whose rate is above delta beyond doubt: a lower limit above it."""
+        rows = self.rows if method is None else self.of(method)
+        return tuple(row for row in rows if row.finding(self.delta) == "broken")
+
+    def finding(self, method: str) -> Finding:
+        """Return whether a method kept its level: broken as soon as one row says so, kept if all do."""
+        findings = {row.finding(self.delta) for row in self.of(method)}
+        return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
+
+    def worst(self, method: str, event: str | None = None) -> Worst | None:
+        """Return where a method fails most often, in anything or in one thing."""
+        cases = [
+            Worst(name, row, rate)
+            for row in self.of(method)
+            for name, rate in row.events().items()
+            if event in (None, name)
+        ]
+        return max(cases, key=lambda case: (case.rate.low, case.rate.rate), default=None)
+
+    def decided(self, method: str, trials: int, every: int | None = None) -> float | None:
+        """Return the proportion of decided pairs, the mean over populations."""
+        return _mean([row.decided for row in self._at(method, trials, every)])
+
+    def width(self, method: str, trials: int, every: int | None = None) -> float | None:
+        """Return the mean width of the intervals on aggregates, over populations."""
+        return _mean([row.width for row in self._at(method, trials, every)])
+
+    def seconds(self, method: str, trials: int, every: int | None = None) -> float | None:
+        """Return the time for a data set, the mean over populations."""
+        return _mean([row.seconds for row in self._at(method, trials, every)])
+
+    def _at(self, method: str, trials: int, every: int | None) -> list[Row]:
+        return [row for row in self.of(method) if (row.trials, row.every) == (trials, every)]
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int | None], ...]:
+        """The numbers of trials, each with the trials between two looks or None."""
+        return tuple(dict.fromkeys((row.trials, row.every) for row in self.rows))
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What was found, a sentence for each method."""
+        return tuple(self._sentence(method) for method in self.methods)
+
+    def _sentence(self, method: str) -> str:
+        worst = self.worst(method)
+        rows, broken = self.of(method), self.broken(method)
+        if worst is None:
+            return f"{method} was not tried."
+        where = f"{worst.row.population}, {_size(worst.row.trials, worst.row.every)}"
+        most = f"{_percent(worst.rate.rate)} (limits {_percent(worst.rate.low)} and {_percent(worst.rate.high)})"
+        if broken:
+            return (
+                f"{method} breaks its word in {len(broken)} of {len(rows)} experiments, most on {where}: "
+                f"{EVENTS[worst.event]} is wrong in {most}, where {_percent(self.delta)} are allowed."
+            )
+        if worst.rate.count == 0:
+            most = f"never wrong in {worst.rate.total:,} data sets each (limit {_percent(worst.rate.high)})"
+        else:
+            most = f"wrong in {most} at the most, on {where}"
+        if self.finding(method) == "kept":
+            return f"{method} keeps its word: {most}, where {_percent(self.delta)} are allowed."
+        return f"{method} may keep its word, but there are too few data sets to say: {most}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "settings": dict(self.settings),
+            "delta": self.delta,
+            "populations": dict(self.populations),
+            "verdicts": list(self.verdicts),
+            "findings": {method: self.finding(method) for method in self.methods},
+            "rows": [{**row.facts(), "finding": row.finding(self.delta)} for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Coverage":
+        """Return what `to_dict` was made from."""
+        rows = []
+        for each in facts["rows"]:
+            rates = {name: None if each[name] is None else _rate(each[name]) for name in EVENTS}
+            rows.append(Row(**{field.name: each[field.name] for field in dataclasses.fields(Row)} | rates))
+        return cls(tuple(rows), facts["delta"], facts["populations"], facts["settings"])
+
+
+def coverage(
+    populations: "Sequence[str | Population | ScoreTable] | None" = None,
+    methods: Sequence[str | Method] | None = None,
+    trials: Sequence[int] = TRIALS,
+    *,
+    data_sets: int | Sequence[int] = DATA_SETS,
+    delta: float = 0.05,
+    every: int | None = None,
+    confidence: float = CONFIDENCE,
+    refine: int | None = REFINE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    workers: int = 1,
+    record: str | Path | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Coverage:
+    """Return how often methods fail on data sets of which the truth is known.
+
+    Parameters
+    ----------
+    populations
+        Names of those that `untuned.lab.populations` returns, `Population` objects of one's own, or a `ScoreTable` that
+        is taken for all the scores there are. By default all known ones.
+    methods
+        Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one whose
+        intervals are shrunk. By default all, and the paper's also as published.
+    trials
+        For each algorithm on each environment.
+    data_sets
+        For each population and number of trials; a list has one number for each of ``trials``. All methods get the
+        same.
+    delta
+        How often a method may fail, in (0, 0.5].
+    every
+        Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
+        is one look.
+    confidence
+        Of the limits of rates.
+    refine
+        Cases that branching may look at for a pair; None for what `untuned.evaluate` does by default, which takes
+        longer and decides more pairs.
+    resamples
+        Of the bootstrap.
+    seed
+        Where random numbers begin.
+    workers
+        How many processes. No number but the time depends on it.
+    record
+        A file that remembers what is finished; called again, only the rest is done.
+    progress
+        Told how many pieces of work are done, and how many there are.
+    stop
+        Asked a few times a second; when it says True, what is finished stays in the record.
+
+    Raises
+    ------
+    Stopped
+        When ``stop`` said so before everything was done.
+    """
+    chosen = _populations(populations)
+    tested = contenders(methods)
+    counts = sizes_and_counts(trials, data_sets)
+    every = None if every is None else whole("every", every, 1, "20 is what betting looks at together")
+    workers = whole("workers", workers, 1, "one per processor is a good number")
+    options = checked_options(delta, seed, refine, resamples, confidence)
+    pieces = [
+        piece
+        for p, population in enumerate(chosen)
+        for size, count in counts.items()
+        for c, contender in enumerate(tested)
+        for piece in pieces_of(population, p, contender, c, Design(size, every), options, count)
+    ]
+    shared = Shared(tuple(chosen), tested, options)
+    found = run(
+        _worked,
+        shared,
+        pieces,
+        Record(None if record is None else Path(record)),
+        workers=workers,
+        progress=progress,
+        stop=stop,
+    )
+    totals: dict[tuple[int, Design, int], Tally] = {}
+    for (_, piece), facts in zip(pieces, found, strict=True):
+        totals.setdefault((piece.population, piece.design, piece.contender), Tally()).add(Tally(**facts))
+    return Coverage(
+        tuple(_row(chosen[p], tested[c], design, tally, confidence) for (p, design, c), tally in totals.items()),
+        options.delta,
+        MappingProxyType({population.name: population.summary for population in chosen}),
+        MappingProxyType(
+            {
+                **dataclasses.asdict(options),
+                "data_sets": {str(size): count for size, count in counts.items()},
+                "confidence": confidence,
+                "code": source_fingerprint(),
+            }
+        ),
+    )
+
+
+def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
+    """Return the tally of a piece, None when it was stopped."""
+    population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
+    truth = population.truth(payoff_of(contender.conventions))
+    tally = Tally()
+    for number in piece.numbers():
+        if stop():
+            return None
+        tally.add(experiment(population, truth, contender, piece.design, shared.options, number))
+    return dataclasses.asdict(tally)
+
+
+def _row(population: Population, contender: Contender, design: Design, tally: Tally, confidence: float) -> Row:
+    total = tally.data_sets
+    n, _ = population.shape
+
+    def rate(count: int) -> Rate:
+        return Rate.of(count, total, confidence)
+
+    return Row(
+        population=population.name,
+        method=contender.name,
+        guaranteed=contender.guaranteed and (design.every is None or contender.method.anytime),
+        trials=design.trials,
+        every=design.every,
+        data_sets=total,
+        percentiles=None if tally.percentiles is None else rate(tally.percentiles),
+        aggregates=rate(tally.aggregates),
+        differences=rate(tally.differences),
+        verdicts=rate(tally.verdicts),
+        decided=tally.decided / (total * n * (n - 1) // 2),
+        width=tally.width / total,
+        percentile_width=None if tally.percentile_width is None else tally.percentile_width / total,
+        stopped_at=tally.trials / total,
+        seconds=tally.seconds / total,
+    )
+
+
+def _populations(given: "Sequence[str | Population | ScoreTable] | None") -> list[Population]:
+    if given is None:
+        return list(known_populations())
+    if isinstance(given, str | Population | ScoreTable):
+        given = [given]
+    found: list[Population] = []
+    for each in given:
+        if isinstance(each, ScoreTable):
+            found.append(CollectedPopulation(each))
+        elif isinstance(each, Population):
+            found.append(each)
+        else:
+            found += known_populations([each])
+    if not found:
+        raise InvalidInput("there are no populations: name at least one, untuned list populations shows all")
+    names = [population.name for population in found]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InvalidInput(f"the population {twice[0]!r} is named twice: names must differ")
+    small = [population for population in found if population.shape[0] < 2 or population.shape[1] < 2]
+    if small:
+        n, m = small[0].shape
+        raise InvalidInput(
+            f"the population {small[0].name!r} has {n} algorithms and {m} environments: the game needs two of each"
+        )
+    return found
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def _rate(facts: Mapping[str, Any]) -> Rate:
+    return Rate(facts["count"], facts["total"], facts["low"], facts["high"])
+
+
+def _percent(number: float) -> str:
+    return f"{100 * number:.2g} %" if number < 0.0995 else f"{100 * number:.0f} %"
+
+
+def _size(trials: int, every: int | None) -> str:
+    return f"{trials:,} trials" if every is None else f"up to {trials:,} trials, looking after every {every}"

@@ -1,0 +1,109 @@
+"""Experiments cut into pieces of work: what each of them is, and the key it has in a record."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from untuned.errors import InvalidInput
+from untuned.judge.evaluate import level, whole
+from untuned.judge.jit import source_fingerprint
+from untuned.lab.contenders import Contender
+from untuned.lab.experiment import Design, Options
+from untuned.lab.population import Population
+from untuned.lab.record import Facts
+
+#: Data sets in a piece of work: enough to be worth sending, few enough to lose.
+_PIECE = 25
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some data sets of one experiment.
+
+    Attributes
+    ----------
+    population, contender
+        Their numbers in what all pieces share.
+    design
+        How many trials, and looks.
+    first, count
+        The number of the first data set, and how many there are.
+    """
+
+    population: int
+    contender: int
+    design: Design
+    first: int
+    count: int
+
+    def numbers(self) -> range:
+        """Return the numbers of the data sets."""
+        return range(self.first, self.first + self.count)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all pieces share."""
+
+    populations: tuple[Population, ...]
+    contenders: tuple[Contender, ...]
+    options: Options
+
+
+def pieces_of(
+    population: Population, p: int, contender: Contender, c: int, design: Design, options: Options, count: int
+) -> list[tuple[Facts, Piece]]:
+    """Return the pieces of an experiment with ``count`` data sets, and their keys."""
+    found = []
+    for first in range(0, count, _PIECE):
+        piece = Piece(p, c, design, first, min(_PIECE, count - first))
+        found.append((_key(population, contender, options, piece), piece))
+    return found
+
+
+def _key(population: Population, contender: Contender, options: Options, piece: Piece) -> Facts:
+    """Return everything that decides what comes out of a piece, its time left aside."""
+    decisive: dict[str, Any] = dataclasses.asdict(options)
+    # What a method does not use must not make its results others.
+    del decisive["refine" if contender.method.intervals is None else "resamples"]
+    return {
+        "population": [population.name, population.fingerprint],
+        "method": contender.name,
+        **dataclasses.asdict(piece.design),
+        **decisive,
+        "first": piece.first,
+        "count": piece.count,
+        "code": source_fingerprint(),
+    }
+
+
+def sizes_and_counts(trials: Sequence[int] | int, data_sets: int | Sequence[int]) -> dict[int, int]:
+    """Return how many data sets there are for each number of trials."""
+    sizes = [trials] if isinstance(trials, int) else list(trials)
+    if not sizes:
+        raise InvalidInput("there are no numbers of trials: pass at least one, for example 100")
+    counts = [data_sets] * len(sizes) if isinstance(data_sets, int) else list(data_sets)
+    if len(counts) != len(sizes):
+        raise InvalidInput(
+            f"{len(counts)} numbers of data sets for {len(sizes)} numbers of trials: pass one for all, or one for each"
+        )
+    checked = [whole("trials", size, 2, "for example 100") for size in sizes]
+    if len(set(checked)) != len(checked):
+        raise InvalidInput(f"trials={checked}: a number of trials is named twice")
+    return {
+        size: whole("data_sets", count, 1, "2000 if guarantees are to be tested")
+        for size, count in zip(checked, counts, strict=True)
+    }
+
+
+def checked_options(delta: float, seed: int, refine: int | None, resamples: int, confidence: float) -> Options:
+    """Return the options after a look at each of them."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1.0:
+        raise InvalidInput(f"confidence={confidence!r}: pass a number in [0.5, 1), 0.95 by default")
+    return Options(
+        level(delta),
+        whole("seed", seed, 0, "0 by default"),
+        None if refine is None else whole("refine", refine, 0, "0 for no branching, None for what suits the size"),
+        whole("resamples", resamples, 1, "1000 or more"),
+    )

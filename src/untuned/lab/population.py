@@ -1,0 +1,216 @@
+"""A population: scores that can be drawn again and again, and the truth about them."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from untuned.errors import InvalidInput
+from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.percentiles import SELF, Payoff
+from untuned.judge.percentiles import percentiles as estimated_percentiles
+from untuned.judge.pool import pools
+from untuned.lab.laws import Law, draw, percentiles
+from untuned.scores import EVERYWHERE, Floats, Identical, Range, ScoreTable
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What all the intervals are about.
+
+    Attributes
+    ----------
+    z_aer
+        The percentiles ``[player, environment, reference]``.
+    y_a
+        The aggregate scores.
+    """
+
+    z_aer: Floats
+    y_a: Floats
+
+
+def true_game(z_aer: Floats) -> Truth:
+    """Return percentiles and the aggregates of their game."""
+    return Truth(z_aer, aggregate(z_aer, equilibrium(z_aer).q_er))
+
+
+class Population(ABC):
+    """Scores of algorithms on environments, of which everything is known.
+
+    Attributes
+    ----------
+    name, summary
+        What it is called, and what it is, in a line.
+    """
+
+    name: str
+    summary: str
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A hash of everything that decides data sets and truth."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """How many algorithms, and how many environments."""
+
+    @abstractmethod
+    def truth(self, payoff: Payoff) -> Truth:
+        """Return percentiles and aggregates when ties count as ``payoff`` says."""
+
+    @abstractmethod
+    def sizes(self, trials: int) -> tuple[int, ...]:
+        """Return the trials that each algorithm has on every environment, in an experiment of this size."""
+
+    @abstractmethod
+    def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
+        """Return a data set: independent trials, as many as `sizes` says."""
+
+    def first(self, table: ScoreTable, trials: int) -> ScoreTable:
+        """Return the part of a data set that was there when the experiment had this size."""
+        cells = tuple(
+            tuple(cell[:size] for cell in row) for row, size in zip(table.cells, self.sizes(trials), strict=True)
+        )
+        return ScoreTable(table.algorithms, table.environments, cells, table.ranges, table.kinds)
+
+
+@dataclass(frozen=True)
+class KnownPopulation(Population):
+    """A population of known distributions.
+
+    Attributes
+    ----------
+    name, summary
+        What it is called, and what it is, in a line.
+    laws
+        ``laws[algorithm][environment]``.
+    ranges
+        The lowest and the highest score, declared for every environment.
+    exponential
+        Whether scores are the exponentials of what the laws say.
+    identical
+        Algorithms that are declared to be the same.
+    shares
+        How many trials each algorithm has, as a multiple of the experiment's size; by default all the same.
+    """
+
+    name: str
+    summary: str
+    laws: Sequence[Sequence[Law]]
+    ranges: Range = EVERYWHERE
+    exponential: bool = False
+    identical: Identical = ()
+    shares: Sequence[Fraction] = ()
+    algorithms: tuple[str, ...] = field(init=False)
+    environments: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "algorithms", tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(self.laws)]))
+        object.__setattr__(self, "environments", tuple(f"environment-{e + 1}" for e in range(len(self.laws[0]))))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides data sets and truth."""
+        return hashlib.blake2b(repr(self).encode(), digest_size=8).hexdigest()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many algorithms, and how many environments."""
+        return len(self.laws), len(self.laws[0])
+
+    def truth(self, payoff: Payoff) -> Truth:
+        """Return percentiles and aggregates when ties count as ``payoff`` says."""
+        z_aer = percentiles(self.laws, payoff)
+        # What is declared to be the same has the payoff of an algorithm against itself, whatever ties count.
+        kinds = self.sample(1, np.random.default_rng(0)).kinds
+        same_aer = np.array([[kind[a] == kind for kind in kinds] for a in range(len(self.laws))])
+        return true_game(np.where(same_aer, SELF, z_aer))
+
+    def sizes(self, trials: int) -> tuple[int, ...]:
+        """Return the trials that each algorithm has on every environment, in an experiment of this size."""
+        shares = self.shares or [Fraction(1)] * len(self.laws)
+        return tuple(-(-trials * share.numerator // share.denominator) for share in shares)
+
+    def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
+        """Return a data set: independent trials, as many as `sizes` says."""
+        cells = [[draw(law, size, rng) for law in row] for row, size in zip(self.laws, self.sizes(trials), strict=True)]
+        if self.exponential:
+            cells = [[np.exp(cell) for cell in row] for row in cells]
+        return ScoreTable.from_array(
+            cells, self.algorithms, self.environments, ranges=self.ranges, identical=self.identical
+        )
+
+
+class CollectedPopulation(Population):
+    """Somebody's own scores, taken for all there are: samples are drawn from them, and their truth is exact.
+
+    Parameters
+    ----------
+    table
+        Every cell must have scores. Algorithms declared to be the same have theirs in common.
+    name
+        What it is called.
+    """
+
+    def __init__(self, table: ScoreTable, name: str = "as collected") -> None:
+        pooled = pools(table)
+        empty = [
+            (table.algorithms[a], table.environments[e])
+            for e, pool in enumerate(pooled)
+            for a in range(len(table.algorithms))
+            if pool.sizes[pool.owner_of[a]] == 0
+        ]
+        if empty or not pooled:
+            where = f"{empty[0][0]!r} has no trials on {empty[0][1]!r}" if empty else "there are no scores"
+            raise InvalidInput(
+                f"{where}: a population to draw from needs scores in every cell. Run the missing cells, or leave the "
+                "algorithm or the environment out"
+            )
+        self.name = name
+        trials = table.trials
+        per_cell = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
+        self.summary = f"resampled from {per_cell} scores per cell"
+        self.table = table
+        self._cells = [
+            [pool.scores[pool.owners == pool.owner_of[a]] for pool in pooled] for a in range(len(table.algorithms))
+        ]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides data sets and truth."""
+        digest = hashlib.blake2b(repr((self.table.ranges, self.table.kinds.tolist())).encode(), digest_size=8)
+        for row in self._cells:
+            for cell in row:
+                digest.update(np.int64(cell.size).tobytes() + cell.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many algorithms, and how many environments."""
+        return len(self.table.algorithms), len(self.table.environments)
+
+    @cached_property
+    def _truths(self) -> Mapping[Payoff, Truth]:
+        pooled = pools(self.table)
+        payoffs: tuple[Payoff, ...] = ("mid-rank", "at-most")
+        return {payoff: true_game(estimated_percentiles(pooled, payoff).z_aer) for payoff in payoffs}
+
+    def truth(self, payoff: Payoff) -> Truth:
+        """Return percentiles and aggregates when ties count as ``payoff`` says."""
+        return self._truths[payoff]
+
+    def sizes(self, trials: int) -> tuple[int, ...]:
+        """Return the trials that each algorithm has on every environment, in an experiment of this size."""
+        return (trials,) * len(self.table.algorithms)
+
+    def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
+        """Return a data set: independent trials, drawn with replacement."""
+        cells = tuple(tuple(cell[rng.integers(cell.size, size=trials)] for cell in row) for row in self._cells)
+        return ScoreTable(self.table.algorithms, self.table.environments, cells, self.table.ranges, self.table.kinds)

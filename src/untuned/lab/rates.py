@@ -1,0 +1,55 @@
+"""How often something happened, and how often it may happen then."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from untuned.errors import InvalidInput
+
+#: Of a promise to fail no more often than delta: it is kept, it is broken, or there are too few data sets to say.
+Finding = Literal["kept", "broken", "open"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A proportion with Clopper and Pearson's limits (Biometrika 1934), which hold at every number of cases.
+
+    Attributes
+    ----------
+    count, total
+        In how many of all cases it happened.
+    low, high
+        Limits of the probability that it happens.
+    """
+
+    count: int
+    total: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, count: int, total: int, confidence: float = 0.95) -> "Rate":
+        """Return the rate of something that happened ``count`` times of ``total``."""
+        # Imported here: who reads a record of finished work needs no statistics to do so.
+        from scipy.stats import beta
+
+        if not 0 <= count <= total or total == 0:
+            raise InvalidInput(f"{count} of {total} is no proportion: count some cases first")
+        tail = (1.0 - confidence) / 2.0
+        low = float(beta.ppf(tail, count, total - count + 1)) if count else 0.0
+        high = float(beta.ppf(1.0 - tail, count + 1, total - count)) if count < total else 1.0
+        return cls(count, total, low, high)
+
+    @property
+    def rate(self) -> float:
+        """The proportion."""
+        return self.count / self.total
+
+    def finding(self, delta: float) -> Finding:
+        """Return what this says of a promise to fail no more often than ``delta``."""
+        if self.low > delta:
+            return "broken"
+        return "kept" if self.high <= delta else "open"
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {"count": self.count, "total": self.total, "rate": self.rate, "low": self.low, "high": self.high}

@@ -1,0 +1,279 @@
+"""The paper's own test of its intervals (its Table 2): how often the estimates of other samples are outside of them.
+
+The paper draws 1,000 samples of each size from 11.14 million scores per cell, none of which is in two samples. Here
+samples are drawn, with replacement, from the scores that were collected. So every sample is one of independent trials
+from a population that is known, whose truth the intervals can be held against as well; what that changes is the
+population, which has as many different scores as were collected.
+
+The estimate of another sample is no truth. It is off by as much as the interval's own estimate is, so an interval that
+holds the truth as often as it says misses other estimates more often.
+"""
+
+import dataclasses
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.study import Study
+from untuned.judge.evaluate import whole
+from untuned.judge.jit import source_fingerprint
+from untuned.judge.methods import Method, payoff_of
+from untuned.lab.contenders import contenders
+from untuned.lab.experiment import ROUNDING, Design, data_set, judged
+from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
+from untuned.lab.population import CollectedPopulation
+from untuned.lab.rates import Rate
+from untuned.lab.record import Facts, Record
+from untuned.lab.running import Progress, Stop, run
+from untuned.scores import Floats, ScoreTable
+
+#: The sizes of the paper's samples.
+TRIALS = (10, 30, 100, 1_000, 10_000)
+#: How many samples there are by default: fewer where each takes seconds.
+SAMPLES = (1_000, 1_000, 1_000, 200, 50)
+RESAMPLES = 10_000
+METHODS = ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing", "betting")
+#: The paper's Table 2: (failure rate, proportion of significant comparisons) by the number of trials.
+PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
+    {
+        "pbp@paper": {10: (0.0, 0.0), 30: (0.0, 0.0), 100: (0.0, 0.0), 1_000: (0.0, 0.0), 10_000: (0.0, 0.33)},
+        "pbp-t@paper": {
+            10: (1.0, 0.0),
+            30: (0.0, 0.0),
+            100: (0.0, 0.02),
+            1_000: (0.0, 0.34),
+            10_000: (0.003, 0.83),
+        },
+        "bootstrap@paper": {
+            10: (0.112, 0.11),
+            30: (0.092, 0.37),
+            100: (0.084, 0.74),
+            1_000: (0.057, 0.83),
+            10_000: (0.069, 0.83),
+        },
+    }
+)
+#: The four algorithms and nine environments of that test, with as many trials as are collected by default.
+STUDY = Study(
+    name="bounds",
+    seed=2020,
+    algorithms=("ac-parl2", "sarsa-s", "sarsa-parl2", "q-parl2"),
+    environments=(
+        "gridworld-5-deterministic",
+        "gridworld-5-stochastic",
+        "gridworld-10-deterministic",
+        "gridworld-10-stochastic",
+        "chain-10-deterministic",
+        "chain-10-stochastic",
+        "chain-50-deterministic",
+        "chain-50-stochastic",
+        "mountain-car",
+    ),
+    trials=10_000,
+)
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """What came out of the samples of one size, judged by one method.
+
+    Attributes
+    ----------
+    method, trials, samples
+        Which method, the size of the samples, and how many there were.
+    failures
+        The paper's failure rate: of all ordered pairs of samples, the proportion in which any estimate of the first is
+        outside the second's intervals. None with one sample.
+    significant
+        The proportion of pairs of algorithms that are told apart.
+    truth
+        Samples in which any aggregate score of the population is outside its interval.
+    width
+        Mean width of the intervals.
+    published_failures, published_significant
+        What the paper has, if it has this line.
+    seconds
+        For a sample.
+    """
+
+    method: str
+    trials: int
+    samples: int
+    failures: float | None
+    significant: float
+    truth: Rate
+    width: float
+    published_failures: float | None
+    published_significant: float | None
+    seconds: float
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {**dataclasses.asdict(self), "truth": self.truth.facts()}
+
+
+@dataclass(frozen=True)
+class Replication:
+    """What came out of the paper's test.
+
+    Attributes
+    ----------
+    rows
+        One for each number of trials and method.
+    population
+        What was sampled from, in words.
+    settings
+        Everything that decides the numbers.
+    """
+
+    rows: tuple[Replicates, ...]
+    population: str
+    settings: Mapping[str, object]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "settings": dict(self.settings),
+            "population": self.population,
+            "rows": [row.facts() for row in self.rows],
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+
+def replication(
+    scores: ScoreTable,
+    methods: Sequence[str | Method] = METHODS,
+    trials: Sequence[int] = TRIALS,
+    *,
+    samples: int | Sequence[int] = SAMPLES,
+    delta: float = 0.05,
+    refine: int | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    workers: int = 1,
+    record: str | Path | None = None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Replication:
+    """Return the failure rates and proportions of significant comparisons of the paper's Table 2.
+
+    Parameters
+    ----------
+    scores
+        What samples are drawn from: those of `STUDY`, to compare with the paper's figures.
+    methods
+        As for `untuned.lab.coverage`.
+    trials
+        The sizes of samples.
+    samples
+        How many there are; a list has one number for each size.
+    delta, refine, resamples, seed, workers, record, progress, stop
+        As for `untuned.lab.coverage`; branching is that of `untuned.evaluate` by default.
+    """
+    population = CollectedPopulation(scores)
+    tested = contenders(methods)
+    counts = sizes_and_counts(trials, samples)
+    workers = whole("workers", workers, 1, "one per processor is a good number")
+    options = checked_options(delta, seed, refine, resamples, 0.95)
+    pieces = [
+        ({"protocol": "paper", **key}, piece)
+        for size, count in counts.items()
+        for c, contender in enumerate(tested)
+        for key, piece in pieces_of(population, 0, contender, c, Design(size), options, count)
+    ]
+    found = run(
+        _worked,
+        Shared((population,), tested, options),
+        pieces,
+        Record(None if record is None else Path(record)),
+        workers=workers,
+        progress=progress,
+        stop=stop,
+    )
+    parts: dict[tuple[int, int], list[Facts]] = {}
+    for (_, piece), facts in zip(pieces, found, strict=True):
+        parts.setdefault((piece.design.trials, piece.contender), []).append(facts)
+    names = {STUDY.algorithms, STUDY.environments} == {scores.algorithms, scores.environments}
+    rows = []
+    for (size, c), several in parts.items():
+        contender = tested[c]
+        y_a = population.truth(payoff_of(contender.conventions)).y_a
+        published = PUBLISHED.get(contender.name, {}).get(size) if names else None
+        rows.append(_row(contender.name, size, several, y_a, published))
+    return Replication(
+        tuple(rows),
+        population.summary,
+        MappingProxyType(
+            {
+                **dataclasses.asdict(options),
+                "samples": {str(size): count for size, count in counts.items()},
+                "code": source_fingerprint(),
+            }
+        ),
+    )
+
+
+def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
+    """Return estimates and intervals of all samples in a piece, None when it was stopped."""
+    population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
+    found: dict[str, Any] = {"score": [], "low": [], "high": [], "decided": 0, "seconds": 0.0}
+    for number in piece.numbers():
+        if stop():
+            return None
+        table = data_set(population, piece.design, shared.options.seed, number)
+        begin = time.perf_counter()
+        evaluation = judged(table, contender, shared.options, number)
+        found["seconds"] += time.perf_counter() - begin
+        found["score"].append(evaluation.score_a.tolist())
+        found["low"].append(evaluation.low_a.tolist())
+        found["high"].append(evaluation.high_a.tolist())
+        found["decided"] += int(np.count_nonzero(evaluation.pairs.better_ab))
+    return found
+
+
+def _row(
+    name: str, trials: int, parts: Sequence[Facts], y_a: Floats, published: tuple[float, float] | None
+) -> Replicates:
+    score, low, high = (np.concatenate([part[key] for part in parts]) for key in ("score", "low", "high"))
+    count, n = score.shape
+    missed = ((y_a < low - ROUNDING) | (y_a > high + ROUNDING)).any(axis=1)
+    return Replicates(
+        method=name,
+        trials=trials,
+        samples=count,
+        failures=failure_rate(score, low, high),
+        significant=sum(part["decided"] for part in parts) / (count * n * (n - 1) // 2),
+        truth=Rate.of(int(np.count_nonzero(missed)), count),
+        width=float((high - low).mean()),
+        published_failures=None if published is None else published[0],
+        published_significant=None if published is None else published[1],
+        seconds=sum(part["seconds"] for part in parts) / count,
+    )
+
+
+def failure_rate(score: Floats, low: Floats, high: Floats) -> float | None:
+    """Return the proportion of ordered pairs of samples in which an estimate of one is outside the other's intervals.
+
+    Parameters
+    ----------
+    score, low, high
+        Estimates and ends of intervals, ``[sample, algorithm]``.
+    """
+    count = len(score)
+    if count < 2:
+        return None
+    failures = 0
+    for j in range(count):
+        outside = ((score < low[j]) | (score > high[j])).any(axis=1)
+        outside[j] = False
+        failures += int(np.count_nonzero(outside))
+    return failures / (count * (count - 1))
