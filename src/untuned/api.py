@@ -104,7 +104,7 @@ def evaluate(
         resamples=resamples,
         seed=seed,
         refine=refine,
-        workers=_processors() if workers is None else workers,
+        workers=processors() if workers is None else workers,
         progress=progress,
     )
     return replace(found, provenance=_with_versions(found.provenance))
@@ -309,7 +309,7 @@ def _crew(engine: str, workers: int | None, ray_address: str | None) -> Iterator
     else:
         from untuned.collect.engines import local
 
-        yield partial(local.collect, workers=_processors() if workers is None else workers)
+        yield partial(local.collect, workers=processors() if workers is None else workers)
 
 
 class _Tally:
@@ -380,7 +380,7 @@ _KEPT = 200
 _MARKS = 60
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -64,7 +64,7 @@ def collect(
         typer.echo(json.dumps(collected.facts(), indent=2))
     elif not quiet and collected.complete:
         typer.echo(f"{collected.stored:,} trials are in {collected.folder}. Next: untuned evaluate {collected.folder}")
-    _end(collected)
+    end_unless_complete(collected)
 
 
 def run(
@@ -89,7 +89,7 @@ def run(
     # Before hours of trials, not after them.
     check_evaluation(wanted, intervals, delta, chosen)
     collected = _collected(study, wanted, out, workers, engine, ray_address, None, keep_both, quiet or as_json)
-    _end(collected)
+    end_unless_complete(collected)
     with showing_progress() as progress:
         found = evaluate(
             collected.folder, intervals=intervals, delta=delta, weights=chosen, workers=workers, progress=progress
@@ -141,7 +141,7 @@ def _collected(
         )
 
 
-def _end(collected: "Collected") -> None:
+def end_unless_complete(collected: "Collected") -> None:
     """Say how to go on, if there is something left to do."""
     if not collected.complete:
         typer.echo(

@@ -114,10 +114,10 @@ def evaluate(
     if identical:
         options["identical"] = _identical(identical)
     if nonfinite is not None:
-        options["nonfinite"] = _one_of("--nonfinite", nonfinite, ("error", "worst"))
+        options["nonfinite"] = one_of("--nonfinite", nonfinite, ("error", "worst"))
     if columns is not None:
         options |= _columns(columns)
-    chosen: Conventions = _one_of("--conventions", conventions, ("valid", "paper"))
+    chosen: Conventions = one_of("--conventions", conventions, ("valid", "paper"))
     with showing_progress() as progress:
         found = evaluate_scores(
             source,
@@ -138,7 +138,8 @@ def evaluate(
         print_evaluation(found, by_environment, pairs)
 
 
-def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
+    """Return the value of an option that is one of some words."""
     if value not in allowed:
         raise InvalidInput(f"{option} {value}: choose {' or '.join(allowed)}")
     return value

@@ -21,6 +21,7 @@ class What(StrEnum):
     ALGORITHMS = "algorithms"
     ENVIRONMENTS = "environments"
     INTERVALS = "intervals"
+    POPULATIONS = "populations"
 
 
 #: Algorithms are described on one environment of each kind of states: what they draw depends on nothing else, but
@@ -30,7 +31,7 @@ PROBES = {"discrete": "gridworld-5-deterministic", "continuous": "cart-pole"}
 
 def list_(
     what: Annotated[
-        str | None, typer.Argument(help="algorithms, environments or intervals; everything if left out.")
+        str | None, typer.Argument(help="algorithms, environments, intervals or populations; everything if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
     describe: Annotated[
@@ -38,7 +39,7 @@ def list_(
         typer.Option("--describe", metavar="NAME", help="Show where an algorithm's hyperparameters come from."),
     ] = None,
 ) -> None:
-    """List algorithms, environments and interval methods."""
+    """List algorithms, environments, interval methods and the populations they are tested on."""
     if what is not None and what not in list(What):
         raise UnknownName("list", what, What)
     if describe is not None:
@@ -77,6 +78,19 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
         from untuned.collect.environments.registry import environments
 
         return [_environment_facts(each) for each in environments()]
+    if what is What.POPULATIONS:
+        from untuned.lab import populations
+
+        return [
+            {
+                "name": each.name,
+                "algorithms": each.shape[0],
+                "environments": each.shape[1],
+                "summary": each.summary,
+                **({"truth": each.truth("mid-rank").facts()} if complete else {}),
+            }
+            for each in populations()
+        ]
     from untuned.judge.methods import DEFAULT, METHODS
 
     return [
@@ -130,6 +144,7 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.ALGORITHMS: "Algorithms",
         What.ENVIRONMENTS: "Environments",
         What.INTERVALS: "Interval methods",
+        What.POPULATIONS: "Populations that interval methods are tested on",
     }
     console = make_console(max(_WIDE.values()))
     if console.width < _NARROW:
@@ -194,14 +209,15 @@ def _print_description(facts: dict[str, Any]) -> None:
 
 #: Columns that names and a line need; and that the whole table of each kind needs.
 _NARROW = 60
-_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80}
+_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80, What.POPULATIONS: 80}
 
 _HEADINGS = {
     What.ALGORITHMS: ("in the paper",),
     What.ENVIRONMENTS: ("states", "actions", "episodes", "steps at most", "return within"),
     What.INTERVALS: ("keeps its level",),
+    What.POPULATIONS: ("board",),
 }
-_JUSTIFIED: dict[What, Any] = {What.ALGORITHMS: "left", What.ENVIRONMENTS: "right", What.INTERVALS: "left"}
+_JUSTIFIED: dict[What, Any] = dict.fromkeys(What, "left") | {What.ENVIRONMENTS: "right"}
 
 
 def _details(what: What, facts: dict[str, Any]) -> tuple[str, ...]:
@@ -210,6 +226,8 @@ def _details(what: What, facts: dict[str, Any]) -> tuple[str, ...]:
     if what is What.INTERVALS:
         level = "always" if facts["guaranteed"] else "about"
         return (f"{level}, at any time" if facts["anytime"] else f"{level} (default)" if facts["default"] else level,)
+    if what is What.POPULATIONS:
+        return (f"{facts['algorithms']} x {facts['environments']}",)
     low, high = facts["score_range"]
     states = facts["states"]
     return (

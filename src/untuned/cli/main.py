@@ -9,6 +9,7 @@ import typer
 
 import untuned
 from untuned.cli.collecting import collect, new, run
+from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
 from untuned.cli.results import export, merge, show, status
@@ -51,6 +52,7 @@ app.command(name="status")(status)
 app.command(name="show")(show)
 app.command(name="export")(export)
 app.command(name="merge")(merge)
+app.command(name="coverage")(coverage)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,9 +3,9 @@
 from untuned.lab.catalogue import population, populations
 from untuned.lab.contenders import Contender, contender
 from untuned.lab.experiments import Coverage, Row, coverage
-from untuned.lab.population import CollectedPopulation, KnownPopulation, Population, Truth
+from untuned.lab.kinds import CollectedPopulation, KnownPopulation, Population, Truth
 from untuned.lab.rates import Rate
-from untuned.lab.replication import Replicates, Replication, replication
+from untuned.lab.replicates import Replicates, Replication, replication
 
 __all__ = [
     "CollectedPopulation",

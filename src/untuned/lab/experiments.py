@@ -19,8 +19,8 @@ from untuned.judge.methods import Method, payoff_of
 from untuned.lab.catalogue import populations as known_populations
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.experiment import Design, Tally, experiment
+from untuned.lab.kinds import CollectedPopulation, Population
 from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
-from untuned.lab.population import CollectedPopulation, Population
 from untuned.lab.rates import Finding, Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -28,7 +28,7 @@ from untuned.scores import ScoreTable
 
 #: Trials for each algorithm on each environment, by default.
 TRIALS = (10, 30, 100, 1_000)
-DATA_SETS = 2_000
+DATA_SETS = 200
 RESAMPLES = 1_000
 #: Cases that branching looks at. `untuned.evaluate` looks at thousands if need be, which here would take hours and
 #: only decide more pairs.

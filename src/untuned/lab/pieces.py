@@ -10,7 +10,7 @@ from untuned.judge.evaluate import level, whole
 from untuned.judge.jit import source_fingerprint
 from untuned.lab.contenders import Contender
 from untuned.lab.experiment import Design, Options
-from untuned.lab.population import Population
+from untuned.lab.kinds import Population
 from untuned.lab.record import Facts
 
 #: Data sets in a piece of work: enough to be worth sending, few enough to lose.
@@ -99,7 +99,7 @@ def sizes_and_counts(trials: Sequence[int] | int, data_sets: int | Sequence[int]
 
 def checked_options(delta: float, seed: int, refine: int | None, resamples: int, confidence: float) -> Options:
     """Return the options after a look at each of them."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1.0:
+    if not 0.5 <= confidence < 1.0:
         raise InvalidInput(f"confidence={confidence!r}: pass a number in [0.5, 1), 0.95 by default")
     return Options(
         level(delta),

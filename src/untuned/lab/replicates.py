@@ -26,8 +26,8 @@ from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import contenders
 from untuned.lab.experiment import ROUNDING, Design, data_set, judged
+from untuned.lab.kinds import CollectedPopulation
 from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
-from untuned.lab.population import CollectedPopulation
 from untuned.lab.rates import Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -202,12 +202,12 @@ def replication(
     parts: dict[tuple[int, int], list[Facts]] = {}
     for (_, piece), facts in zip(pieces, found, strict=True):
         parts.setdefault((piece.design.trials, piece.contender), []).append(facts)
-    names = {STUDY.algorithms, STUDY.environments} == {scores.algorithms, scores.environments}
+    same = set(STUDY.algorithms) == set(scores.algorithms) and set(STUDY.environments) == set(scores.environments)
     rows = []
     for (size, c), several in parts.items():
         contender = tested[c]
         y_a = population.truth(payoff_of(contender.conventions)).y_a
-        published = PUBLISHED.get(contender.name, {}).get(size) if names else None
+        published = PUBLISHED.get(contender.name, {}).get(size) if same else None
         rows.append(_row(contender.name, size, several, y_a, published))
     return Replication(
         tuple(rows),

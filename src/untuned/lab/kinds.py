@@ -1,4 +1,4 @@
-"""A population: scores that can be drawn again and again, and the truth about them."""
+"""Kinds of populations: scores that can be drawn again and again, and the truth about them."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,10 @@ class Truth:
 
     z_aer: Floats
     y_a: Floats
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {"percentiles": self.z_aer.tolist(), "scores": self.y_a.tolist()}
 
 
 def true_game(z_aer: Floats) -> Truth:
