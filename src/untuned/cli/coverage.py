@@ -73,7 +73,7 @@ def coverage(
         typer.Option(
             "--refine",
             metavar="N|full",
-            help="Cases to look at for an undecided pair: 100 by default; full is what untuned evaluate does.",
+            help="Cases to look at for an undecided pair: 20 by default; full is what untuned evaluate does.",
         ),
     ] = None,
     resamples: Annotated[int | None, typer.Option("--resamples", help="For the bootstrap: how many.")] = None,

@@ -12,10 +12,8 @@ from untuned.lab.contenders import Contender
 from untuned.lab.kinds import Population, Truth
 from untuned.scores import ScoreTable
 
-#: What is missed by less than this is missed by a rounding.
-ROUNDING = 1e-9
-#: Aggregates that differ by less are the same.
-_EQUAL = 1e-12
+#: What is missed by less than this is missed by a rounding, and aggregates that differ by less are the same.
+ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
@@ -175,5 +173,5 @@ def _compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
     missed = (gap_ab < pairs.low_ab - ROUNDING) | (gap_ab > pairs.high_ab + ROUNDING)
     found.differences = max(found.differences, int(missed.any()))
     better_ab = pairs.better_ab
-    found.verdicts = max(found.verdicts, int((better_ab & (gap_ab <= _EQUAL)).any()))
+    found.verdicts = max(found.verdicts, int((better_ab & (gap_ab <= ROUNDING)).any()))
     found.decided = int(np.count_nonzero(better_ab))

@@ -32,7 +32,7 @@ DATA_SETS = 200
 RESAMPLES = 1_000
 #: Cases that branching looks at. `untuned.evaluate` looks at thousands if need be, which here would take hours and
 #: only decide more pairs.
-REFINE = 100
+REFINE = 20
 CONFIDENCE = 0.95
 #: What can be wrong in a data set, as `Row` calls it, and as people do.
 EVENTS: Mapping[str, str] = MappingProxyType(

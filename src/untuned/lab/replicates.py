@@ -26,6 +26,7 @@ from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import contenders
 from untuned.lab.experiment import ROUNDING, Design, data_set, judged
+from untuned.lab.experiments import REFINE
 from untuned.lab.kinds import CollectedPopulation
 from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
 from untuned.lab.rates import Rate
@@ -36,9 +37,9 @@ from untuned.scores import Floats, ScoreTable
 #: The sizes of the paper's samples.
 TRIALS = (10, 30, 100, 1_000, 10_000)
 #: How many samples there are by default: fewer where each takes seconds.
-SAMPLES = (1_000, 1_000, 1_000, 200, 50)
+SAMPLES = (300, 300, 300, 100, 30)
 RESAMPLES = 10_000
-METHODS = ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing", "betting")
+METHODS = ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing")
 #: The paper's Table 2: (failure rate, proportion of significant comparisons) by the number of trials.
 PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
     {
@@ -156,7 +157,7 @@ def replication(
     *,
     samples: int | Sequence[int] = SAMPLES,
     delta: float = 0.05,
-    refine: int | None = None,
+    refine: int | None = REFINE,
     resamples: int = RESAMPLES,
     seed: int = 0,
     workers: int = 1,
@@ -177,7 +178,7 @@ def replication(
     samples
         How many there are; a list has one number for each size.
     delta, refine, resamples, seed, workers, record, progress, stop
-        As for `untuned.lab.coverage`; branching is that of `untuned.evaluate` by default.
+        As for `untuned.lab.coverage`.
     """
     population = CollectedPopulation(scores)
     tested = contenders(methods)
