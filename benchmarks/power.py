@@ -37,39 +37,23 @@ from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import pools
 from untuned.judge.propagate import aggregate_goals, bounds_of, propagated, solution, solutions
 from untuned.judge.refine import blame, difference_goal
+from untuned.lab.replicates import PUBLISHED, STUDY
 from untuned.scores import ScoreTable
 
 DELTA = 0.05
 PARTS = ("power", "limits", "functional")
-STUDY = untuned.Study(
-    name="bounds",
-    seed=2020,
-    algorithms=("ac-parl2", "sarsa-s", "sarsa-parl2", "q-parl2"),
-    environments=(
-        "gridworld-5-deterministic",
-        "gridworld-5-stochastic",
-        "gridworld-10-deterministic",
-        "gridworld-10-stochastic",
-        "chain-10-deterministic",
-        "chain-10-stochastic",
-        "chain-50-deterministic",
-        "chain-50-stochastic",
-        "mountain-car",
-    ),
-    trials=10_000,
-)
-#: Proportion of significant comparisons in the paper's Table 2.
-PUBLISHED = {
-    "pbp": {10: 0.0, 30: 0.0, 100: 0.0, 1_000: 0.0, 10_000: 0.33},
-    "pbp-t": {10: 0.0, 30: 0.0, 100: 0.02, 1_000: 0.34, 10_000: 0.83},
-    "bootstrap": {10: 0.11, 30: 0.37, 100: 0.74, 1_000: 0.83, 10_000: 0.83},
-}
 
 
 def sample(table: ScoreTable, size: int, number: int) -> ScoreTable:
     """Return the scores of one replicate."""
     cells = tuple(tuple(cell[number * size : (number + 1) * size] for cell in row) for row in table.cells)
     return ScoreTable(table.algorithms, table.environments, cells, table.ranges, table.kinds)
+
+
+def published(name: str, size: int) -> float | None:
+    """Return the proportion of significant comparisons in the paper's Table 2, if it has one."""
+    found = PUBLISHED.get(f"{name}@paper", {}).get(size)
+    return None if found is None else found[1]
 
 
 def estimated(table: ScoreTable, name: str, delta: float = DELTA) -> tuple[Boxes, Percentiles]:
@@ -123,7 +107,7 @@ def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict
                 "guaranteed": chosen.guaranteed,
                 "replicates": count,
                 **{way: round(each / (count * total), 3) for way, each in counts.items()},
-                "in_the_paper": PUBLISHED.get(name, {}).get(size),
+                "in_the_paper": published(name, size),
                 "against_the_final_verdict": wrong,
                 "seconds_each": round(seconds / count, 2),
             }
