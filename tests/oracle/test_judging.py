@@ -12,7 +12,7 @@ from bounding import maxima
 from oracle.reference import bounds, judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
 from untuned.evaluation import Evaluation
-from untuned.judge import bootstrap, game, propagate
+from untuned.judge import bootstrap, game, propagate, streams
 from untuned.judge.boxes import Boxes, equal_ends, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw, student
@@ -527,27 +527,32 @@ def ascending(pool: Pool, owner: int) -> Floats:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_resampled_percentiles_are_those_of_the_trials_drawn(payoff: Payoff, seed: int) -> None:
     cells, kinds = random_data(seed, n=4, m=1)
-    pool = pools(table_of(cells, kinds))[0]
-    owners = range(pool.sizes.size)
-    layout = bootstrap._layout(pool)
+    pooled = pools(table_of(cells, kinds))
+    pool = pooled[0]
+    start = np.full((4, 1, 4), 1 / 16)
+    # With all the weight on one reference, aggregates are the percentiles against it.
+    alone = [np.eye(4)[[r]] for r in range(4)]
+    found = np.stack([bootstrap.resampled(pooled, start, payoff, 3, seed, q_er=q_er) for q_er in alone], axis=2)
+    balanced = bootstrap.resampled(pooled, start, payoff, 3, seed)
     for b in range(3):
-        key = np.random.SeedSequence(seed, spawn_key=(b,))
-        found = bootstrap._resampled_percentiles(layout, bootstrap._stream(key), payoff)
-        indices = drawn_indices(pool.sizes, np.random.SFC64(key))
-        samples = [[ascending(pool, owner)] for owner in owners]
-        if len(owners) == 1:
-            assert found.tolist() == [[0.5]]
+        if pool.sizes.size == 1:
+            assert (found[b] == 0.5).all()
             continue
-        expected, y = judging.bootstrap_replicate(samples, [[index] for index in indices], payoff)
-        np.testing.assert_array_equal(found, expected[:, 0, :])
-        board_of_owners = found[:, None, :]
-        np.testing.assert_allclose(game.aggregate(board_of_owners, game.equilibrium(board_of_owners).q_er), y)
+        indices = drawn_indices(pool.sizes, np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(b,))))
+        samples = [[ascending(pool, owner)] for owner in range(pool.sizes.size)]
+        by_owner, _ = judging.bootstrap_replicate(samples, [[index] for index in indices], payoff)
+        expected = by_owner[pool.owner_of][:, :, pool.owner_of]
+        np.testing.assert_array_equal(found[b], expected[:, 0])
+        np.testing.assert_allclose(balanced[b], judging.aggregate(expected)[0], atol=1e-8)
 
 
-def test_random_words_are_numpys() -> None:
-    key = np.random.SeedSequence(3, spawn_key=(1,))
-    stream, peer = bootstrap._stream(key), np.random.SFC64(key)
-    assert [int(bootstrap._next_word(stream)) for _ in range(100)] == peer.random_raw(100).tolist()
+@pytest.mark.parametrize("seed", [0, 3, 2**32 - 1, 2**127 + 5, 2**128, 2**200 + 7, 2**299])
+def test_random_words_are_numpys(seed: int) -> None:
+    states = streams.streams(seed, 70)
+    for b in (0, 1, 69):
+        peer = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(b,)))
+        streams.skip_first(states[b])
+        assert [int(streams.next_word(states[b])) for _ in range(20)] == peer.random_raw(20).tolist()
 
 
 @pytest.mark.skipif(INTERPRETED, reason=SLOW)
@@ -602,6 +607,21 @@ def test_the_aggregates_of_a_resample_are_the_oracles() -> None:
             z[:, e] = by_owner[np.ix_(pool.owner_of, pool.owner_of)]
         np.testing.assert_allclose(found[b], judging.aggregate(z)[0], atol=1e-8)
         np.testing.assert_allclose(fixed[b], z.mean(axis=(1, 2)), atol=1e-12)
+
+
+def test_no_resample_depends_on_how_many_there_are() -> None:
+    cells, kinds = random_data(7, n=4, m=3)
+    pooled = pools(table_of(cells, kinds))
+    start = game.equilibrium(percentiles(pooled).z_aer).d_aer
+    for q_er in (None, np.full((3, 4), 1 / 12)):
+        told: list[list[int]] = [[], []]
+        few, many = (
+            bootstrap.resampled(pooled, start, "mid-rank", count, 9, q_er=q_er, advance=each.append)
+            for count, each in zip((15, 50), told, strict=True)
+        )
+        np.testing.assert_array_equal(few, many[:15])
+        # They were not done alike: one by one, and two by two.
+        assert told == [[1] * 15, [2] * 25]
 
 
 def test_ends_are_quantiles_between_order_statistics() -> None:

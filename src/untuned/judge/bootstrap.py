@@ -6,6 +6,10 @@ aggregates. Approximate: its intervals miss more often than they say.
 Nothing is sorted or searched twice. Where each score of one sample stands in another is the same in every resample;
 what changes is how often each score was drawn. So a resample is a count per distinct score, and a percentile the sum,
 over the player's scores, of the count times the reference's running count at that score's place.
+
+Threads take chunks of resamples, with a few calls of compiled code for each chunk: on a small board, calls for every
+resample take longer than the work. Each resample has a random stream of its own, so neither chunks nor threads change
+a number.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge.game import aggregate, constants, stationary
-from untuned.judge.jit import INTERPRETED, kernel
+from untuned.judge.game import constants, stationary
+from untuned.judge.jit import kernel
 from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.pool import Pool
+from untuned.judge.streams import Words, next_word, skip_first, streams
 from untuned.scores import Floats, Ints
 
-Words = NDArray[np.uint64]
+_Places = NDArray[np.uint16 | np.uint32]
 
 
 def resampled(
@@ -58,22 +63,33 @@ def resampled(
         Called with the number of resamples just finished, in the caller's thread.
     """
     n, m = pools[0].owner_of.size, len(pools)
-    layouts = [_layout(pool) for pool in pools]
-    result = np.empty((resamples, n))
+    layout = _layout(pools)
+    states = streams(seed, resamples)
+    eta, gamma, _ = constants(n, m)
     start = np.ascontiguousarray(d_aer.reshape(n, m * n))
+    result = np.empty((resamples, n))
+    size = _chunk(layout, start.size, resamples)
 
-    def work(b: int) -> None:
-        stream = _stream(np.random.SeedSequence(seed, spawn_key=(b,)))
-        board = np.empty((n, m, n))
-        for e, (layout, pool) in enumerate(zip(layouts, pools, strict=True)):
-            board[:, e, :] = _resampled_percentiles(layout, stream, payoff)[np.ix_(pool.owner_of, pool.owner_of)]
-        weights = _weights(board.reshape(n, m * n), start) if q_er is None else q_er
-        result[b] = aggregate(board, weights.reshape(m, n))
+    def work(first: int) -> int:
+        chunk = slice(first, min(first + size, resamples))
+        found = result[chunk]
+        boards = np.empty((len(found), n, m * n))
+        _resample(layout, states[chunk], payoff == "mid-rank", boards)
+        weights = np.empty((len(found), m * n))
+        if q_er is None:
+            d = np.empty_like(boards)
+            d[:] = start
+            stationary(boards, eta, gamma, d, _TOLERANCE)
+            _weigh(d, weights)
+        else:
+            weights[:] = q_er.ravel()
+        _average(boards, weights, found)
+        return len(found)
 
     with ThreadPoolExecutor(max(workers, 1)) as threads:
-        for _ in threads.map(work, range(resamples)):
+        for finished in threads.map(work, range(0, resamples, size)):
             if advance is not None:
-                advance(1)
+                advance(finished)
     return result
 
 
@@ -86,140 +102,145 @@ def percentile_ends(aggregates: Floats, delta: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-# The error of a resample's equilibrium is far below what resampling itself leaves open.
-_TOLERANCE = 1e-9
+# A chunk takes a millisecond or so, or one resample where that is longer; and progress is told twenty times at least.
+_WORK = 1_000_000
+_WORK_PER_STATE = 100
+_MOST = 64
+_STEPS = 20
 
 
-def _weights(board: Floats, start: Floats) -> Floats:
-    n, columns = board.shape
-    eta, gamma, _ = constants(n, columns // n)
-    d = start.copy()
-    stationary(board, eta, gamma, d, _TOLERANCE)
-    weights: Floats = d.sum(axis=0) / d.sum()
-    return weights
+def _chunk(layout: "_Layout", states: int, resamples: int) -> int:
+    """Return how many resamples a thread takes at a time."""
+    work = layout.slots.size + layout.places.size + _WORK_PER_STATE * states
+    return max(1, min(_MOST, _WORK // work, resamples // _STEPS))
 
 
 class _Layout(NamedTuple):
-    """One environment's samples, as distinct scores and the places they have in one another.
+    """All samples, as distinct scores and the places they have in one another.
+
+    Samples are numbered through, environment by environment; an environment's have one owner each, in its order.
 
     Attributes
     ----------
+    begins
+        Per environment, its first sample; and at the end the number of all, shape (m + 1,).
+    sample_of
+        ``[environment, algorithm]``: the sample that stands for it.
     sizes, offsets
-        Per owner: the number of trials, and how many the owners before it have.
+        Per sample: the number of trials, and how many all samples before it have.
     distinct, distinct_offsets
-        The same for distinct scores.
+        Per sample: the number of distinct scores, and how many the samples before it on its environment have.
+    widest
+        The largest number of distinct scores on one environment, all samples together.
     slots
-        For every trial, which of its owner's distinct scores it is.
+        For every trial, which of its sample's distinct scores it is.
     places
-        For every pair of owners and every distinct score of the first, its place in the sample of the second: 2 j
+        For every two samples of an environment and every distinct score of the first, its place in the second: 2 j
         between the distinct scores j - 1 and j, 2 j + 1 at distinct score j.
     starts
-        ``[player, reference]``: where the pair's places begin.
+        ``[player, reference]``: where the places of a sample in another begin; references are counted from their
+        environment's first.
     """
 
+    begins: Ints
+    sample_of: Ints
     sizes: Ints
     offsets: Ints
     distinct: Ints
     distinct_offsets: Ints
+    widest: int
     slots: NDArray[np.uint32]
-    places: NDArray[np.uint32]
+    places: _Places
     starts: Ints
 
 
-def _layout(pool: Pool) -> _Layout:
-    owners = range(pool.sizes.size)
-    samples = [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in owners]
-    distinct = np.array([scores.size for scores, _ in samples], dtype=np.int64)
-    starts = np.zeros((pool.sizes.size, pool.sizes.size), dtype=np.int64)
-    places = []
+def _layout(pools: Sequence[Pool]) -> _Layout:
+    samples = [
+        [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in range(pool.sizes.size)]
+        for pool in pools
+    ]
+    owners = np.array([pool.sizes.size for pool in pools])
+    begins = np.concatenate([[0], np.cumsum(owners)])
+    sizes = np.concatenate([pool.sizes for pool in pools])
+    distinct = [np.array([scores.size for scores, _ in each], dtype=np.int64) for each in samples]
+    totals = np.array([counts.sum() for counts in distinct])
+    # Nothing needs more memory on a large board: two bytes each where they suffice, and no copies.
+    small = 2 * max(counts.max() for counts in distinct) < 1 << 16
+    places: _Places = np.empty(int(((owners - 1) * totals).sum()), dtype=np.uint16 if small else np.uint32)
+    starts = np.zeros((sizes.size, int(owners.max())), dtype=np.int64)
     filled = 0
-    for a in owners:
-        for r in owners:
-            if a == r:
-                continue
-            player, reference = samples[a][0], samples[r][0]
-            left = np.searchsorted(reference, player, side="left")
-            right = np.searchsorted(reference, player, side="right")
-            starts[a, r] = filled
-            places.append(left + right)
-            filled += player.size
-    largest = 2 * int(distinct.max()) + 1
+    for begin, each in zip(begins[:-1], samples, strict=True):
+        for a, (player, _) in enumerate(each):
+            for r, (reference, _) in enumerate(each):
+                if a == r:
+                    continue
+                left = np.searchsorted(reference, player, side="left")
+                right = np.searchsorted(reference, player, side="right")
+                starts[begin + a, r] = filled
+                places[filled : filled + player.size] = left + right
+                filled += player.size
     return _Layout(
-        pool.sizes,
-        np.cumsum(pool.sizes) - pool.sizes,
-        distinct,
-        np.cumsum(distinct) - distinct,
-        np.concatenate([slots for _, slots in samples]).astype(np.uint32),
-        np.concatenate([*places, np.empty(0, dtype=np.int64)]).astype(np.uint16 if largest < 1 << 16 else np.uint32),
+        begins,
+        np.array([begin + pool.owner_of for begin, pool in zip(begins[:-1], pools, strict=True)]),
+        sizes,
+        np.cumsum(sizes) - sizes,
+        np.concatenate(distinct),
+        np.concatenate([np.cumsum(counts) - counts for counts in distinct]),
+        int(totals.max()),
+        np.concatenate([slots for each in samples for _, slots in each]).astype(np.uint32),
+        places,
         starts,
     )
 
 
-def _stream(key: np.random.SeedSequence) -> Words:
-    """Return the state of the generator that `numpy.random.SFC64` is, shape (4,).
+@kernel
+def _resample(layout: _Layout, states: Words, halves: bool, boards: Floats) -> None:
+    """Write the percentiles of one resample per stream, boards [resample, a, e n + r]."""
+    environments, n = layout.sample_of.shape
+    drawn = np.empty(layout.widest, dtype=np.int32)
+    # What a score gets at each place of a reference's sample, twice.
+    gain = np.empty(2 * layout.widest + n, dtype=np.int32)
+    won = np.empty((n, n), dtype=np.int64)
+    for b in range(states.shape[0]):
+        stream = states[b]
+        skip_first(stream)
+        for e in range(environments):
+            begin, end = layout.begins[e], layout.begins[e + 1]
+            _draw(stream, layout, begin, end, drawn)
+            _play(layout, begin, end, drawn, halves, gain, won)
+            for a in range(n):
+                player = layout.sample_of[e, a]
+                for r in range(n):
+                    reference = layout.sample_of[e, r]
+                    z = SELF
+                    if player != reference:
+                        pairs = layout.sizes[player] * layout.sizes[reference]
+                        z = won[player - begin, reference - begin] / (2 * pairs)
+                    boards[b, a, e * n + r] = z
 
-    Drawn from inside the kernel: NumPy's own words come under the interpreter's lock, and one lock each.
-    """
-    stream = np.array([*key.generate_state(3, np.uint64), 1], dtype=np.uint64)
-    for _ in range(12):
-        _next_word(stream)
-    return stream
 
-
-def _resampled_percentiles(layout: _Layout, stream: Words, payoff: Payoff) -> Floats:
-    """Return the percentiles of one environment's resample, [owner, reference]; advances the stream."""
-    drawn = np.zeros(int(layout.distinct.sum()), dtype=np.int32)
-    _draw(stream, layout, drawn)
-    won = np.zeros((layout.sizes.size, layout.sizes.size), dtype=np.int64)
-    _play(layout, drawn, payoff == "mid-rank", won)
-    z = won / (2 * np.outer(layout.sizes, layout.sizes))
-    np.fill_diagonal(z, SELF)
-    return z
-
-
-_U3 = np.uint64(3)
-_U11 = np.uint64(11)
-_U24 = np.uint64(24)
 _U32 = np.uint64(32)
-_U40 = np.uint64(40)
-_ONE = np.uint64(1)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _WORD32 = np.uint64(1 << 32)
 
 
-@kernel
-def _next_word(stream: Words) -> np.uint64:
-    """Return the next 64 random bits (Doty-Humphrey's "small fast chaotic" generator, as in PractRand)."""
-    word: np.uint64 = stream[0] + stream[1] + stream[3]
-    stream[3] += _ONE
-    stream[0] = stream[1] ^ (stream[1] >> _U11)
-    stream[1] = stream[2] + (stream[2] << _U3)
-    stream[2] = ((stream[2] << _U24) | (stream[2] >> _U40)) + word
-    return word
-
-
-if INTERPRETED:
-    # Words overflow by design; compiled code does so silently, NumPy's scalars would warn at every draw.
-    _next_word = np.errstate(over="ignore")(_next_word)
-
-
-@kernel
-def _draw(stream: Words, layout: _Layout, drawn: NDArray[np.int32]) -> None:
-    """Count how often each distinct score is drawn.
+@kernel(inline=True)
+def _draw(stream: Words, layout: _Layout, begin: int, end: int, drawn: NDArray[np.int32]) -> None:
+    """Count how often each distinct score of an environment's samples is drawn.
 
     Each half of a word makes one draw, by multiplication, without bias: halves that would favour some trials are
     refused (Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019).
     """
-    for g in range(layout.sizes.size):
+    for g in range(begin, end):
         size = np.uint64(layout.sizes[g])
-        if size == 0:
-            continue
         slots = layout.slots[layout.offsets[g] : layout.offsets[g] + layout.sizes[g]]
         mine = drawn[layout.distinct_offsets[g] : layout.distinct_offsets[g] + layout.distinct[g]]
+        for j in range(mine.size):
+            mine[j] = 0
         refused = _WORD32 % size
         left = layout.sizes[g]
         while left > 0:
-            word = _next_word(stream)
+            word = next_word(stream)
             low = (word & _LOW32) * size
             if (low & _LOW32) >= refused:
                 mine[slots[np.int64(low >> _U32)]] += 1
@@ -230,14 +251,16 @@ def _draw(stream: Words, layout: _Layout, drawn: NDArray[np.int32]) -> None:
                 left -= 1
 
 
-@kernel
-def _play(layout: _Layout, drawn: NDArray[np.int32], halves: bool, won: Ints) -> None:
-    """Write twice the number of pairs every owner wins against every other; ties are half wins or whole ones."""
-    owners = layout.sizes.size
-    # What a score gets at each place of a reference's sample, twice.
-    gain = np.empty(2 * drawn.size + owners, dtype=np.int32)
-    for r in range(owners):
-        start = 2 * layout.distinct_offsets[r] + r
+@kernel(inline=True)
+def _play(
+    layout: _Layout, begin: int, end: int, drawn: NDArray[np.int32], halves: bool, gain: NDArray[np.int32], won: Ints
+) -> None:
+    """Write twice the number of pairs every sample of an environment wins against every other.
+
+    Ties are half wins or whole ones.
+    """
+    for r in range(begin, end):
+        start = 2 * layout.distinct_offsets[r] + r - begin
         below = 0
         gain[start] = 0
         for j in range(layout.distinct[r]):
@@ -245,19 +268,52 @@ def _play(layout: _Layout, drawn: NDArray[np.int32], halves: bool, won: Ints) ->
             gain[start + 2 * j + 1] = 2 * below + (here if halves else 2 * here)
             below += here
             gain[start + 2 * j + 2] = 2 * below
-    for a in range(owners):
+    for a in range(begin, end):
         count = layout.distinct[a]
         mine = drawn[layout.distinct_offsets[a] : layout.distinct_offsets[a] + count]
-        for r in range(owners):
+        for r in range(begin, end):
             if r == a or (halves and r > a):
                 continue
-            start = 2 * layout.distinct_offsets[r] + r
+            start = 2 * layout.distinct_offsets[r] + r - begin
             gains = gain[start : start + 2 * layout.distinct[r] + 1]
-            places = layout.places[layout.starts[a, r] : layout.starts[a, r] + count]
+            first = layout.starts[a, r - begin]
+            places = layout.places[first : first + count]
             total = np.int64(0)
             for i in range(count):
                 total += np.int64(mine[i]) * np.int64(gains[places[i]])
-            won[a, r] = total
+            won[a - begin, r - begin] = total
             if halves:
                 # With ties halved, what one wins the other loses.
-                won[r, a] = 2 * layout.sizes[a] * layout.sizes[r] - total
+                won[r - begin, a - begin] = 2 * layout.sizes[a] * layout.sizes[r] - total
+
+
+# The error of a resample's equilibrium is far below what resampling itself leaves open.
+_TOLERANCE = 1e-9
+
+
+@kernel
+def _weigh(d: Floats, weights: Floats) -> None:
+    """Write the weights of every board's equilibrium, [resample, e n + r]."""
+    resamples, n, columns = d.shape
+    for b in range(resamples):
+        total = 0.0
+        for k in range(columns):
+            share = 0.0
+            for a in range(n):
+                share += d[b, a, k]
+            weights[b, k] = share
+            total += share
+        for k in range(columns):
+            weights[b, k] /= total
+
+
+@kernel
+def _average(boards: Floats, weights: Floats, found: Floats) -> None:
+    """Write the aggregates, [resample, algorithm]: NumPy's sums would depend on how many resamples there are."""
+    resamples, n, columns = boards.shape
+    for b in range(resamples):
+        for a in range(n):
+            total = 0.0
+            for k in range(columns):
+                total += boards[b, a, k] * weights[b, k]
+            found[b, a] = total

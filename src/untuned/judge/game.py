@@ -79,7 +79,7 @@ def equilibrium(z_aer: Floats, tolerance: float = TOLERANCE) -> Equilibrium:
     board = np.ascontiguousarray(z_aer.reshape(n, m * n))
     eta, gamma, states = constants(n, m)
     d = np.full((n, m * n), 1.0 / states)
-    error = stationary(board, eta, gamma, d, tolerance)
+    error = float(stationary(board[None], eta, gamma, d[None], tolerance)[0])
     d /= d.sum()
     d_aer = d.reshape(n, m, n)
     return Equilibrium(d_aer, d_aer.sum(axis=0), d_aer.sum(axis=(1, 2)), error)
@@ -92,8 +92,20 @@ def aggregate(z_aer: Floats, q_er: Floats) -> Floats:
 
 
 @kernel
-def stationary(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> float:
-    """Improve ``d`` until it is the damped walk's long-run distribution, and return its certified error.
+def stationary(boards: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> Floats:
+    """Improve each board's ``d`` until it is the damped walk's long-run distribution; return the certified errors.
+
+    Boards are stacked, ``[board, a, k]``, so that many small ones take one call.
+    """
+    errors = np.empty(boards.shape[0])
+    for b in range(boards.shape[0]):
+        errors[b] = _settle(boards[b], eta, gamma, d[b], tolerance)
+    return errors
+
+
+@kernel(inline=True)
+def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> float:
+    """Improve one board's ``d``, and return its certified error.
 
     Solves d = (1 - gamma)/|S| + gamma d C by BiCGSTAB with the diagonal as preconditioner, from where ``d`` stands. C
     has rows that sum to 1, so the residual's sum of magnitudes over 1 - gamma bounds that of d's error.
