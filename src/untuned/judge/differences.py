@@ -115,7 +115,7 @@ def direct(
             bound = min(bound, functional.bound(i, l))
         if bound < -RESOLUTION or budget == 0:
             return bound, None
-        further = refined(boxes, i, l, budget, found.values)
+        further = refined(boxes, i, l, budget, found.values, like=made)
         return min(bound, further.bound), further
 
     for (i, l), (bound, further) in zip(pairs, mapped(solve, pairs, workers), strict=True):  # noqa: E741

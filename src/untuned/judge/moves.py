@@ -106,12 +106,27 @@ class Policy(NamedTuple):
     climbs: NDArray[np.uint8]
 
 
-def board(boxes: Boxes, parts: int, *, long: int = LONG) -> Board:
-    """Return the board of some intervals; rows of at least ``long`` columns get what their trees need."""
+def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LONG) -> Board:
+    """Return the board of some intervals.
+
+    Parameters
+    ----------
+    boxes
+        The intervals.
+    parts
+        Into how many parts each is cut on either side of 1/2.
+    like
+        A board of other intervals on percentiles of which the same are equal: what it has in common need not be made
+        again.
+    long
+        Rows of at least so many columns get what their trees need.
+    """
     n, m, _ = boxes.low_aer.shape
     shape = (n, m * n)
     low = np.array(boxes.low_aer, dtype=np.float64).reshape(shape)
     high = np.array(boxes.high_aer, dtype=np.float64).reshape(shape)
+    if like is not None and shape[1] < long:
+        return like._replace(low=low, high=high, parts=parts)
     # Numbers keep their order, so that what is one half by construction comes first.
     _, numbers = np.unique(boxes.same_aer, return_inverse=True)
     same: Numbers = numbers.reshape(shape).astype(np.int32)

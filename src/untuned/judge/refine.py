@@ -69,7 +69,15 @@ def difference_goal(boxes: Boxes, i: int, l: int) -> Goal:  # noqa: E741 - i and
     return Goal(boxes.high_aer[i] - boxes.low_aer[l], plus=i, minus=l)
 
 
-def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = None) -> Refined:  # noqa: E741
+def refined(
+    boxes: Boxes,
+    i: int,
+    l: int,  # noqa: E741
+    budget: int,
+    start: Floats | None = None,
+    *,
+    like: Board | None = None,
+) -> Refined:
     """Return a bound on y[i] - y[l] after bounding no more than ``budget`` cases.
 
     Parameters
@@ -79,9 +87,17 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         bounds hold as well, but a game may be taken for possible that one of them excludes.
     start
         Values to begin from.
+    like
+        A board of the same intervals, if there is one.
     """
     closed = -np.inf
-    root, _ = solution(difference_goal(boxes, i, l), board(boxes, _PARTS), _LIMITS, start)
+    whole = board(boxes, _PARTS, like=like)
+
+    def made_of(part: Boxes) -> Board:
+        # A percentile that is taken for 1/2 is equal to all others that are.
+        return board(part, _PARTS, like=whole if part.same_aer is boxes.same_aer else None)
+
+    root, _ = solution(difference_goal(boxes, i, l), whole, _LIMITS, start)
     if root.bound < -RESOLUTION:
         return Refined(root.bound, "decided", 1)
     # What waits is kept small: thousands of cases do. Its policy is found again when its turn comes.
@@ -92,7 +108,7 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         if cases >= budget:
             return Refined(largest, "budget", cases)
         _, _, its_boxes, values = heapq.heappop(waiting)
-        made = board(its_boxes, _PARTS)
+        made = made_of(its_boxes)
         _, policy = solution(difference_goal(its_boxes, i, l), made, _GREEDY, values)
         case = _Case(its_boxes, made, values, policy)
         if _is_possible(case, i, l):
@@ -101,7 +117,7 @@ def refined(boxes: Boxes, i: int, l: int, budget: int, start: Floats | None = No
         if not parts or cases + len(parts) > budget:
             return Refined(largest, "budget", cases)
         for part in parts:
-            found, _ = solution(difference_goal(part, i, l), board(part, _PARTS), _LIMITS, values)
+            found, _ = solution(difference_goal(part, i, l), made_of(part), _LIMITS, values)
             cases += 1
             # A case is part of the one it was cut from: its bound is no larger, whatever the solver says.
             bound = min(found.bound, largest)
