@@ -114,12 +114,7 @@ def worst(found: lab.Coverage) -> str:
         lines.append(
             [
                 f"`{method}`",
-                *(
-                    ""
-                    if case is None
-                    else f"{_percent(case.rate.rate)} ({_limits(case.rate)})" + _mark(case.rate, found)
-                    for case in cases
-                ),
+                *("" if case is None else _with_limits(case.rate, found) for case in cases),
                 where,
             ]
         )
