@@ -20,7 +20,7 @@ from untuned.lab.catalogue import populations as known_populations
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.experiment import Design, Tally, experiment
 from untuned.lab.kinds import CollectedPopulation, Population
-from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
+from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, pieces_of, sizes_and_counts
 from untuned.lab.rates import Finding, Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -348,6 +348,7 @@ def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     """Return the tally of a piece, None when it was stopped."""
     population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
     truth = population.truth(payoff_of(contender.conventions))
+    compile_first(population, contender, piece, shared.options)
     tally = Tally()
     for number in piece.numbers():
         if stop():

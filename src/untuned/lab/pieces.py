@@ -9,7 +9,7 @@ from untuned.errors import InvalidInput
 from untuned.judge.evaluate import level, whole
 from untuned.judge.jit import source_fingerprint
 from untuned.lab.contenders import Contender
-from untuned.lab.experiment import Design, Options
+from untuned.lab.experiment import Design, Options, data_set, judged
 from untuned.lab.kinds import Population
 from untuned.lab.record import Facts
 
@@ -107,3 +107,14 @@ def checked_options(delta: float, seed: int, refine: int | None, resamples: int,
         None if refine is None else whole("refine", refine, 0, "0 for no branching, None for what suits the size"),
         whole("resamples", resamples, 1, "1000 or more"),
     )
+
+
+#: The methods that this process has used.
+_COMPILED: set[str] = set()
+
+
+def compile_first(population: Population, contender: Contender, piece: Piece, options: Options) -> None:
+    """Judge a data set for nothing, if this is a process's first of a method: compiling must not count as its time."""
+    if contender.name not in _COMPILED:
+        judged(data_set(population, piece.design, options.seed, piece.first), contender, options, piece.first)
+        _COMPILED.add(contender.name)

@@ -28,7 +28,7 @@ from untuned.lab.contenders import contenders
 from untuned.lab.experiment import ROUNDING, Design, data_set, judged
 from untuned.lab.experiments import REFINE
 from untuned.lab.kinds import CollectedPopulation
-from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
+from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, pieces_of, sizes_and_counts
 from untuned.lab.rates import Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -226,6 +226,7 @@ def replication(
 def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     """Return estimates and intervals of all samples in a piece, None when it was stopped."""
     population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
+    compile_first(population, contender, piece, shared.options)
     found: dict[str, Any] = {"score": [], "low": [], "high": [], "decided": 0, "seconds": 0.0}
     for number in piece.numbers():
         if stop():
