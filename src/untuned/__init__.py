@@ -13,6 +13,7 @@ Everything public is here, and is loaded when it is first used:
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
   `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
+- `lab`: whether the intervals keep their word, on data of which the truth is known;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
 Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and the others work.
@@ -24,6 +25,7 @@ from untuned.adapters.gymnasium.registration import register_when_loaded as _reg
 from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
 
 if TYPE_CHECKING:
+    from untuned import lab
     from untuned.adapters.gymnasium.described import from_gymnasium
     from untuned.adapters.gymnasium.open import open_gymnasium
     from untuned.adapters.sources import read_scores
@@ -65,6 +67,7 @@ __all__ = [
     "environments",
     "evaluate",
     "from_gymnasium",
+    "lab",
     "open_gymnasium",
     "read_scores",
     "run",
@@ -97,10 +100,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if name == "lab":
+        return importlib.import_module("untuned.lab")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
     return value
 

@@ -5,6 +5,7 @@ import json
 import pkgutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -77,11 +78,13 @@ except SystemExit:
     assert loaded.isdisjoint(HEAVY)
 
 
-def test_no_public_name_is_that_of_a_module() -> None:
+def test_no_function_has_the_name_of_a_module() -> None:
     # Once a module is loaded it is an attribute of the package, and would take the place of the function.
     modules = {each.name for each in pkgutil.iter_modules(untuned.__path__)}
     assert modules
-    assert modules.isdisjoint(untuned.__all__)
+    shared = modules.intersection(untuned.__all__)
+    assert all(isinstance(getattr(untuned, name), types.ModuleType) for name in shared), shared
+    assert untuned.lab is importlib.import_module("untuned.lab")
 
 
 @pytest.mark.parametrize("use", ["untuned.environment('cart-pole')", "untuned.algorithm('sarsa')"])
