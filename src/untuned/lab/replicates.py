@@ -202,7 +202,9 @@ def replication(
     parts: dict[tuple[int, int], list[Facts]] = {}
     for (_, piece), facts in zip(pieces, found, strict=True):
         parts.setdefault((piece.design.trials, piece.contender), []).append(facts)
-    same = set(STUDY.algorithms) == set(scores.algorithms) and set(STUDY.environments) == set(scores.environments)
+    same = {choice.use for choice in STUDY.algorithms} == set(scores.algorithms) and {
+        choice.use for choice in STUDY.environments
+    } == set(scores.environments)
     rows = []
     for (size, c), several in parts.items():
         contender = tested[c]
