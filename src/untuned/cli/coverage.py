@@ -12,7 +12,7 @@ import typer
 
 from untuned.cli.collecting import AsJson, Quiet, Workers, interruptible
 from untuned.cli.evaluate import Delta, one_of, showing_progress
-from untuned.errors import InvalidInput
+from untuned.errors import InvalidInput, Stopped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -145,7 +145,7 @@ def _truth(
         chosen = list(lab.populations(_names("--populations", populations)))
     if source is not None:
         chosen = [*(chosen or []), _scores(source)]
-    with interruptible() as stop, _watching(quiet or as_json) as progress:
+    with _going_on(), interruptible() as stop, _watching(quiet or as_json) as progress:
         found = lab.coverage(chosen, every=every, progress=progress, stop=stop, **options)
     if as_json:
         typer.echo(found.to_json())
@@ -170,7 +170,7 @@ def _paper(
     if rows:
         raise InvalidInput("--rows goes with --protocol truth: the paper's table has all its lines anyway")
     table = _collected(out / "scores", collected, options["workers"], quiet or as_json) if source is None else None
-    with interruptible() as stop, _watching(quiet or as_json) as progress:
+    with _going_on(), interruptible() as stop, _watching(quiet or as_json) as progress:
         found = lab.replication(_scores(source) if table is None else table, progress=progress, stop=stop, **options)
     if as_json:
         typer.echo(found.to_json())
@@ -217,6 +217,16 @@ def _number(option: str, given: str) -> int:
         return int(given.replace("_", ""))
     except ValueError:
         raise InvalidInput(f"{option}: {given!r} is no whole number") from None
+
+
+@contextmanager
+def _going_on() -> Iterator[None]:
+    """End as every command does that was stopped, and say how to go on."""
+    try:
+        yield
+    except Stopped as ending:
+        typer.echo(f"{ending}. The same command goes on from there.", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager
