@@ -24,8 +24,8 @@ from untuned.collect.study import Study
 from untuned.judge.evaluate import whole
 from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
-from untuned.lab.contenders import contenders
-from untuned.lab.experiment import ROUNDING, Design, data_set, judged
+from untuned.lab.contenders import Contender, contenders
+from untuned.lab.experiment import ROUNDING, Design, Options, data_set, judged
 from untuned.lab.kinds import CollectedPopulation
 from untuned.lab.pieces import Piece, Shared, checked_options, pieces_of, sizes_and_counts
 from untuned.lab.rates import Rate
@@ -179,11 +179,8 @@ def replication(
     delta, refine, resamples, seed, workers, record, progress, stop
         As for `untuned.lab.coverage`; branching is that of `untuned.evaluate` by default.
     """
+    tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
     population = CollectedPopulation(scores)
-    tested = contenders(methods)
-    counts = sizes_and_counts(trials, samples)
-    workers = whole("workers", workers, 1, "one per processor is a good number")
-    options = checked_options(delta, seed, refine, resamples, 0.95)
     pieces = [
         ({"protocol": "paper", **key}, piece)
         for size, count in counts.items()
@@ -221,6 +218,39 @@ def replication(
                 "code": source_fingerprint(),
             }
         ),
+    )
+
+
+def check_replication(
+    methods: Sequence[str | Method] = METHODS,
+    trials: Sequence[int] = TRIALS,
+    *,
+    samples: int | Sequence[int] = SAMPLES,
+    delta: float = 0.05,
+    refine: int | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    workers: int = 1,
+) -> None:
+    """Refuse what `replication` would refuse: for those who have hours of collecting before they call it."""
+    _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
+
+
+def _checked(
+    methods: Sequence[str | Method],
+    trials: Sequence[int],
+    samples: int | Sequence[int],
+    delta: float,
+    refine: int | None,
+    resamples: int,
+    seed: int,
+    workers: int,
+) -> tuple[tuple[Contender, ...], dict[int, int], Options, int]:
+    return (
+        contenders(methods),
+        sizes_and_counts(trials, samples),
+        checked_options(delta, seed, refine, resamples, 0.95),
+        whole("workers", workers, 1, "one per processor is a good number"),
     )
 
 
