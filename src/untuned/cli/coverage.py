@@ -166,7 +166,6 @@ def _paper(
     options: dict[str, Any],
 ) -> None:
     from untuned import lab
-
     from untuned.lab.replicates import check_replication
 
     if rows:

@@ -6,7 +6,7 @@ interval, and whether any verdict is wrong. Each is about all of them together, 
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -391,14 +391,18 @@ def _populations(given: "Sequence[str | Population | ScoreTable] | None") -> lis
         return list(known_populations())
     if isinstance(given, str | Population | ScoreTable):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"populations={given!r} is no list: pass names, untuned list populations shows all")
     found: list[Population] = []
     for each in given:
         if isinstance(each, ScoreTable):
             found.append(CollectedPopulation(each))
         elif isinstance(each, Population):
             found.append(each)
-        else:
+        elif isinstance(each, str):
             found += known_populations([each])
+        else:
+            raise InvalidInput(f"populations: {each!r} is none: pass names, untuned list populations shows all")
     if not found:
         raise InvalidInput("there are no populations: name at least one, untuned list populations shows all")
     names = [population.name for population in found]
