@@ -305,7 +305,7 @@ def failure_rate(score: Floats, low: Floats, high: Floats) -> float | None:
         return None
     failures = 0
     for j in range(count):
-        outside = ((score < low[j]) | (score > high[j])).any(axis=1)
+        outside = ((score < low[j] - ROUNDING) | (score > high[j] + ROUNDING)).any(axis=1)
         outside[j] = False
         failures += int(np.count_nonzero(outside))
     return failures / (count * (count - 1))
