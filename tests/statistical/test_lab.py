@@ -111,8 +111,8 @@ def test_betting_keeps_its_level_however_often_one_looks() -> None:
 def test_intervals_for_one_look_fail_those_who_keep_looking(method: str, data_sets: int) -> None:
     """On the same population, with as many trials: one look is fine, ten are not.
 
-    They miss in 3 and 4 % of all data sets at one look, and in 17 and 22 % at ten. With limits of confidence 0.999, a
-    seed out of a hundred shows one or the other not.
+    They miss in 3 and 4 % of all data sets at one look, and in 16 and 20 % at ten. With limits of confidence 0.999, 1
+    of 100 seeds does not show it.
     """
     options = {"data_sets": data_sets, "refine": 0, "confidence": 0.999, "seed": SEED}
     once = coverage(["gap-1e-3"], [method], [200], **options)  # type: ignore[arg-type]
