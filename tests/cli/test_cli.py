@@ -180,7 +180,7 @@ def test_json_names_ids_that_gymnasium_makes() -> None:
 
 def test_json_of_everything_is_one_object() -> None:
     everything = json.loads(succeeded("list", "--json"), parse_constant=_refuse)
-    assert set(everything) == {"algorithms", "environments", "intervals"}
+    assert set(everything) == {"algorithms", "environments", "intervals", "populations"}
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
 
