@@ -109,7 +109,7 @@ def test_every_command_has_help() -> None:
     printed = succeeded("list", "--help")
     assert "Usage: untuned list" in printed
     assert "--json" in printed
-    assert "List algorithms, environments and interval methods." in printed
+    assert said_once("List algorithms, environments, interval methods and the populations they are tested on.", printed)
 
 
 def test_no_arguments_show_the_help() -> None:
@@ -130,7 +130,7 @@ def test_list_shows_every_environment_on_a_line_of_its_own() -> None:
 
 def test_list_shows_everything() -> None:
     printed = succeeded("list")
-    titles = [printed.index(title) for title in ("Algorithms", "Environments", "Interval methods")]
+    titles = [printed.index(title) for title in ("Algorithms", "Environments", "Interval methods", "Populations")]
     assert titles == sorted(titles)
 
 
@@ -180,7 +180,7 @@ def test_json_names_ids_that_gymnasium_makes() -> None:
 
 def test_json_of_everything_is_one_object() -> None:
     everything = json.loads(succeeded("list", "--json"), parse_constant=_refuse)
-    assert set(everything) == {"algorithms", "environments", "intervals"}
+    assert set(everything) == {"algorithms", "environments", "intervals", "populations"}
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
 

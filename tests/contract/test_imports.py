@@ -64,7 +64,9 @@ def test_what_needs_nothing_heavy_loads_nothing_heavy(use: str) -> None:
     assert loaded_by(f"import untuned\n{use}").isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"], [], ["list", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["-h"], ["--version"], [], ["list", "--help"], ["coverage", "--help"]]
+)
 def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
     program = f"""
 from untuned.cli.main import main

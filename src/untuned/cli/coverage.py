@@ -166,9 +166,12 @@ def _paper(
     options: dict[str, Any],
 ) -> None:
     from untuned import lab
+    from untuned.lab.replicates import check_replication
 
     if rows:
         raise InvalidInput("--rows goes with --protocol truth: the paper's table has all its lines anyway")
+    # Before hours of collecting, not after them.
+    check_replication(**{key: value for key, value in options.items() if key != "record"})
     table = _collected(out / "scores", collected, options["workers"], quiet or as_json) if source is None else None
     with _working(quiet or as_json) as (progress, stop):
         found = lab.replication(_scores(source) if table is None else table, progress=progress, stop=stop, **options)

@@ -5,7 +5,7 @@ of their length on either side of the estimate, which a test of coverage has to 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -44,6 +44,8 @@ def contender(what: str | Method) -> Contender:
     """Return what is put to the test, by its name; a `Method` of one's own is taken as it is."""
     if isinstance(what, Method):
         return Contender(what.name, what)
+    if not isinstance(what, str):
+        raise InvalidInput(f"methods: {what!r} is no method: pass a name, untuned list intervals shows all")
     name, star, factor = what.partition("*")
     name, at, conventions = name.partition("@")
     if at and conventions not in ("valid", "paper"):
@@ -63,6 +65,9 @@ def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:
         names = [*METHODS, *published]
     if isinstance(names, str):
         raise InvalidInput(f"methods={names!r} is one string: pass a list of names")
+    if not isinstance(names, Iterable):
+        raise InvalidInput(f"methods={names!r} is no list: pass a list of names, even of one")
+    names = list(names)
     if not names:
         raise InvalidInput("there are no methods to test: name at least one, untuned list intervals shows all")
     found = tuple(contender(name) for name in names)

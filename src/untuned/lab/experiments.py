@@ -6,13 +6,13 @@ interval, and whether any verdict is wrong. Each is about all of them together, 
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from untuned.errors import InvalidInput
+from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.evaluate import whole
 from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
@@ -151,6 +151,8 @@ class Coverage:
 
     def of(self, method: str) -> tuple[Row, ...]:
         """Return the rows of a method."""
+        if method not in self.methods:
+            raise UnknownName("method", method, self.methods, "These were put to the test")
         return tuple(row for row in self.rows if row.method == method)
 
     def broken(self, method: str | None = None) -> tuple[Row, ...]:
@@ -171,7 +173,8 @@ class Coverage:
             for name, rate in row.events().items()
             if event in (None, name)
         ]
-        return max(cases, key=lambda case: (case.rate.low, case.rate.rate), default=None)
+        # Where nothing ever fails, the fewest data sets say least.
+        return max(cases, key=lambda case: (case.rate.low, case.rate.rate, case.rate.high), default=None)
 
     def decided(self, method: str, trials: int, every: int | None = None) -> float | None:
         """Return the proportion of decided pairs, the mean over populations."""
@@ -201,8 +204,7 @@ class Coverage:
     def _sentence(self, method: str) -> str:
         worst = self.worst(method)
         rows, broken = self.of(method), self.broken(method)
-        if worst is None:
-            return f"{method} was not tried."
+        assert worst is not None, "aggregates have intervals with every method"
         where = f"{worst.row.population}, {_size(worst.row.trials, worst.row.every)}"
         most = f"{_percent(worst.rate.rate)} (limits {_percent(worst.rate.low)} and {_percent(worst.rate.high)})"
         if broken:
@@ -211,7 +213,9 @@ class Coverage:
                 f"{EVENTS[worst.event]} is wrong in {most}, where {_percent(self.delta)} are allowed."
             )
         if worst.rate.count == 0:
-            most = f"never wrong in {worst.rate.total:,} data sets each (limit {_percent(worst.rate.high)})"
+            counts = sorted({row.data_sets for row in rows})
+            each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+            most = f"never wrong in {each} data sets each (limit {_percent(worst.rate.high)})"
         else:
             most = f"wrong in {most} at the most, on {where}"
         if self.finding(method) == "kept":
@@ -388,14 +392,18 @@ def _populations(given: "Sequence[str | Population | ScoreTable] | None") -> lis
         return list(known_populations())
     if isinstance(given, str | Population | ScoreTable):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"populations={given!r} is no list: pass names, untuned list populations shows all")
     found: list[Population] = []
     for each in given:
         if isinstance(each, ScoreTable):
             found.append(CollectedPopulation(each))
         elif isinstance(each, Population):
             found.append(each)
-        else:
+        elif isinstance(each, str):
             found += known_populations([each])
+        else:
+            raise InvalidInput(f"populations: {each!r} is none: pass names, untuned list populations shows all")
     if not found:
         raise InvalidInput("there are no populations: name at least one, untuned list populations shows all")
     names = [population.name for population in found]

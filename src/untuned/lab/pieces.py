@@ -1,7 +1,7 @@
 """Experiments cut into pieces of work: what each of them is, and the key it has in a record."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,10 +80,12 @@ def _key(population: Population, contender: Contender, options: Options, piece: 
 
 def sizes_and_counts(trials: Sequence[int] | int, data_sets: int | Sequence[int]) -> dict[int, int]:
     """Return how many data sets there are for each number of trials."""
-    sizes = [trials] if isinstance(trials, int) else list(trials)
+    sizes = _several("trials", trials)
     if not sizes:
         raise InvalidInput("there are no numbers of trials: pass at least one, for example 100")
-    counts = [data_sets] * len(sizes) if isinstance(data_sets, int) else list(data_sets)
+    counts = _several("data_sets", data_sets)
+    if not isinstance(data_sets, Iterable):
+        counts *= len(sizes)
     if len(counts) != len(sizes):
         raise InvalidInput(
             f"{len(counts)} numbers of data sets for {len(sizes)} numbers of trials: pass one for all, or one for each"
@@ -97,9 +99,16 @@ def sizes_and_counts(trials: Sequence[int] | int, data_sets: int | Sequence[int]
     }
 
 
-def checked_options(delta: float, seed: int, refine: int | None, resamples: int, confidence: float) -> Options:
+def _several(name: str, given: object) -> list[Any]:
+    """Return one number or several as a list; what each is, is looked at by whoever wants it."""
+    if isinstance(given, str):
+        raise InvalidInput(f"{name}={given!r} is a string: pass a whole number, or a list of them")
+    return list(given) if isinstance(given, Iterable) else [given]
+
+
+def checked_options(delta: float, seed: int, refine: int | None, resamples: int, confidence: object) -> Options:
     """Return the options after a look at each of them."""
-    if not 0.5 <= confidence < 1.0:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1.0:
         raise InvalidInput(f"confidence={confidence!r}: pass a number in [0.5, 1), 0.95 by default")
     return Options(
         level(delta),

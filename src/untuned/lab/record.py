@@ -11,6 +11,9 @@ from untuned.errors import StoreError
 #: Anything that JSON can say.
 Facts = Mapping[str, Any]
 
+#: How every line begins: what does not was written by somebody else.
+_BEGINNING = b'{"key": '
+
 
 class Record:
     """Finished pieces of work by their keys.
@@ -46,7 +49,7 @@ class Record:
                 self._found[_text(entry["key"])] = entry["facts"]
             except (ValueError, TypeError, KeyError):
                 # A line that was cut off when the process ended, at the end or, if others followed, within the file.
-                if number == 1:
+                if number == 1 and line[: len(_BEGINNING)] != _BEGINNING[: len(line)]:
                     raise StoreError(
                         f"{path} is no record of untuned coverage: its first line is not one. Choose another folder "
                         "with --out, or remove the file"
@@ -67,7 +70,11 @@ class Record:
             # One write in append mode: two processes with the same file do not tear each other's lines.
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
             try:
-                os.write(file, (line if self._whole else "\n" + line).encode())
+                left = (line if self._whole else "\n" + line).encode()
+                self._whole = False
+                # All at once, unless the disk is full: then the rest says so.
+                while left:
+                    left = left[os.write(file, left) :]
                 os.fsync(file)
             finally:
                 os.close(file)

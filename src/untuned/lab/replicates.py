@@ -24,8 +24,8 @@ from untuned.collect.study import Study
 from untuned.judge.evaluate import whole
 from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
-from untuned.lab.contenders import contenders
-from untuned.lab.experiment import ROUNDING, Design, data_set, judged
+from untuned.lab.contenders import Contender, contenders
+from untuned.lab.experiment import ROUNDING, Design, Options, data_set, judged
 from untuned.lab.experiments import REFINE
 from untuned.lab.kinds import CollectedPopulation
 from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, pieces_of, sizes_and_counts
@@ -180,11 +180,8 @@ def replication(
     delta, refine, resamples, seed, workers, record, progress, stop
         As for `untuned.lab.coverage`.
     """
+    tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
     population = CollectedPopulation(scores)
-    tested = contenders(methods)
-    counts = sizes_and_counts(trials, samples)
-    workers = whole("workers", workers, 1, "one per processor is a good number")
-    options = checked_options(delta, seed, refine, resamples, 0.95)
     pieces = [
         ({"protocol": "paper", **key}, piece)
         for size, count in counts.items()
@@ -203,7 +200,9 @@ def replication(
     parts: dict[tuple[int, int], list[Facts]] = {}
     for (_, piece), facts in zip(pieces, found, strict=True):
         parts.setdefault((piece.design.trials, piece.contender), []).append(facts)
-    same = set(STUDY.algorithms) == set(scores.algorithms) and set(STUDY.environments) == set(scores.environments)
+    same = {choice.use for choice in STUDY.algorithms} == set(scores.algorithms) and {
+        choice.use for choice in STUDY.environments
+    } == set(scores.environments)
     rows = []
     for (size, c), several in parts.items():
         contender = tested[c]
@@ -220,6 +219,39 @@ def replication(
                 "code": source_fingerprint(),
             }
         ),
+    )
+
+
+def check_replication(
+    methods: Sequence[str | Method] = METHODS,
+    trials: Sequence[int] = TRIALS,
+    *,
+    samples: int | Sequence[int] = SAMPLES,
+    delta: float = 0.05,
+    refine: int | None = REFINE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    workers: int = 1,
+) -> None:
+    """Refuse what `replication` would refuse: for those who have hours of collecting before they call it."""
+    _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
+
+
+def _checked(
+    methods: Sequence[str | Method],
+    trials: Sequence[int],
+    samples: int | Sequence[int],
+    delta: float,
+    refine: int | None,
+    resamples: int,
+    seed: int,
+    workers: int,
+) -> tuple[tuple[Contender, ...], dict[int, int], Options, int]:
+    return (
+        contenders(methods),
+        sizes_and_counts(trials, samples),
+        checked_options(delta, seed, refine, resamples, 0.95),
+        whole("workers", workers, 1, "one per processor is a good number"),
     )
 
 
@@ -275,7 +307,7 @@ def failure_rate(score: Floats, low: Floats, high: Floats) -> float | None:
         return None
     failures = 0
     for j in range(count):
-        outside = ((score < low[j]) | (score > high[j])).any(axis=1)
+        outside = ((score < low[j] - ROUNDING) | (score > high[j] + ROUNDING)).any(axis=1)
         outside[j] = False
         failures += int(np.count_nonzero(outside))
     return failures / (count * (count - 1))

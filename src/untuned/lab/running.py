@@ -8,9 +8,11 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from untuned.errors import InvalidInput, Stopped, UntunedError
@@ -27,6 +29,8 @@ Work = Callable[[Shared, Piece, Stop], Facts | None]
 
 #: Seconds between two looks whether to stop.
 _LOOK = 0.2
+#: Seconds in which word of a stop may come after the death of a process that the same signal killed.
+_GRACE = 0.5
 
 
 def run(
@@ -122,7 +126,9 @@ def _in_processes(
                 while len(under_way) < 2 * workers and not ending.is_set():
                     if (following := next(todo, None)) is None:
                         break
-                    under_way[processes.submit(_do, following[1])] = following[0]
+                    with _unheard():
+                        future = processes.submit(_do, following[1])
+                    under_way[future] = following[0]
                 if not under_way:
                     break
                 for future in wait(under_way, timeout=_LOOK, return_when=FIRST_COMPLETED).done:
@@ -132,6 +138,9 @@ def _in_processes(
                 if stop():
                     ending.set()
         except BrokenProcessPool:
+            if _asked_soon(stop):
+                # A signal for all of us ended it, which is no failure.
+                return
             raise UntunedError(
                 "a worker process ended before its work was done: what is finished is kept, and the same call goes on "
                 "from there. Was there enough memory? One worker needs no other process. In a script, call this under "
@@ -139,6 +148,28 @@ def _in_processes(
             ) from None
         finally:
             ending.set()
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C before they can be told to leave it to us, who hear it a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _asked_soon(stop: Stop) -> bool:
+    deadline = time.monotonic() + _GRACE
+    while not stop():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_GRACE / 10)
+    return True
 
 
 # --- in the processes

@@ -1,0 +1,502 @@
+"""``untuned coverage``: what it prints and writes, what it says of mistakes, and that it goes on where it was ended."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment, succeeded
+from untuned import lab
+from untuned.cli.main import main
+from untuned.lab import replicates
+
+SMALL = ("--populations", "constant,cycle", "--methods", "kl,pbp-t@paper", "--trials", "6,9", "--data-sets", "3")
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """What was printed, however its lines are broken."""
+        return " ".join(self.out.split())
+
+
+Call = Callable[..., Said]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the program in this process, with one worker; what it says never is a traceback."""
+
+    def called(*arguments: str | Path) -> Said:
+        with pytest.raises(SystemExit) as ending:
+            main(["coverage", "--workers", "1", *map(str, arguments)])
+        printed = capsys.readouterr()
+        assert isinstance(ending.value.code, int)
+        assert "Traceback" not in printed.out + printed.err
+        assert "internal error" not in printed.err
+        return Said(ending.value.code, printed.out, printed.err)
+
+    return called
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Be in an empty folder, with no habits of the machine's."""
+    for habit in HABITS:
+        monkeypatch.delenv(habit, raising=False)
+    monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    rows = [
+        f"{algorithm},{there},{k * (1 + 2 * (algorithm == 'new'))}"
+        for algorithm in ("old", "new")
+        for there in ("x", "y")
+        for k in range(5)
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(["algorithm,environment,score", *rows]) + "\n")
+    return path
+
+
+def facts_in(path: Path) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(path.read_text())
+    return facts
+
+
+def same_but_time(facts: dict[str, Any]) -> dict[str, Any]:
+    return {**facts, "rows": [{**row, "seconds": None} for row in facts["rows"]]}
+
+
+# what comes out
+
+
+def test_a_small_run(call: Call, tmp_path: Path) -> None:
+    said = call(*SMALL)
+    assert said.code == 0
+    assert ESCAPE not in said.out
+    lines = said.out.splitlines()
+    assert lines[0] == "2 populations, 6, 9 trials per cell; 3 data sets each; delta = 0.05"
+    expected = lab.coverage(["constant", "cycle"], ["kl", "pbp-t@paper"], [6, 9], data_sets=3)
+    for sentence in expected.verdicts:
+        assert sentence in said.words
+    for heading in (
+        "How often anything is wrong",
+        "any z",
+        "any y",
+        "any difference",
+        "any verdict",
+        "How much is found",
+    ):
+        assert heading in said.out
+    first = next(line for line in lines if line.startswith("kl "))
+    assert first.endswith("guaranteed: too few data sets")
+    assert first.split()[1:4] == ["0.0", "(0.0-71)", "%"]
+    assert any(line.startswith("pbp-t@paper") and "approximate: BROKEN" in line for line in lines)
+    shares = [
+        f"{100 * (expected.decided('kl', size) or 0.0):.0f} %  {expected.width('kl', size):.3f}" for size in (6, 9)
+    ]
+    second = [line for line in lines if line.startswith("kl ")][1]
+    assert all(share in second for share in shares)
+    folder = Path("coverage")
+    assert sorted(each.name for each in folder.iterdir()) == [
+        "coverage.json",
+        "coverage.pdf",
+        "coverage.png",
+        "record.jsonl",
+    ]
+    assert (folder / "coverage.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "coverage.pdf").read_bytes().startswith(b"%PDF")
+    assert "The numbers are in coverage/coverage.json" in said.words
+    assert same_but_time(facts_in(folder / "coverage.json")) == same_but_time(expected.to_dict())
+    # Whoever has no terminal is told of progress in lines.
+    assert said.err.splitlines()[0] == "0 of 8 pieces of work (0 %)"
+    assert said.err.splitlines()[-1] == "8 of 8 pieces of work (100 %)"
+
+
+def test_a_second_run_does_nothing_again(call: Call) -> None:
+    first = call(*SMALL)
+    record, numbers = Path("coverage/record.jsonl"), Path("coverage/coverage.json")
+    written, found = record.read_bytes(), numbers.read_text()
+    picture = Path("coverage/coverage.pdf").read_bytes()
+    assert len(written.splitlines()) == 8
+    again = call(*SMALL)
+    assert again.out == first.out
+    assert again.err == "8 of 8 pieces of work (100 %)\n"
+    assert record.read_bytes() == written
+    assert numbers.read_text() == found
+    assert Path("coverage/coverage.pdf").read_bytes() == picture
+    # In another folder, all is done again.
+    assert call(*SMALL, "--out", "deep/er").code == 0
+    assert same_but_time(facts_in(Path("deep/er/coverage.json"))) == same_but_time(json.loads(found))
+
+
+def test_json_is_what_the_file_has(call: Call) -> None:
+    call(*SMALL)
+    numbers = Path("coverage/coverage.json").read_text()
+    said = call(*SMALL, "--json")
+    assert said.err == ""
+    assert json.loads(said.out) == json.loads(numbers)
+    assert lab.Coverage.from_dict(json.loads(said.out)).to_dict() == json.loads(numbers)
+
+
+def test_quiet_says_nothing_of_its_progress(call: Call) -> None:
+    said = call(*SMALL, "--quiet")
+    assert said.err == ""
+    assert "The numbers are in" not in said.out
+    assert "kl may keep its word" in said.words
+    assert Path("coverage/coverage.json").exists()
+
+
+def test_a_line_for_every_experiment(call: Call) -> None:
+    assert "Every experiment" not in call(*SMALL).out
+    said = call(*SMALL, "--rows")
+    _, _, after = said.out.partition("Every experiment")
+    found = [line.split() for line in after.splitlines() if line.split()[:1] in (["constant"], ["cycle"])]
+    assert [line[:3] for line in found] == [
+        [name, size, method]
+        for name in ("constant", "cycle")
+        for size in ("6", "9")
+        for method in ("kl", "pbp-t@paper")
+    ]
+    rows = facts_in(Path("coverage/coverage.json"))["rows"]
+    for line, row in zip(after.splitlines()[2:], rows, strict=False):
+        assert f"{100 * row['decided']:.0f} %" in line
+        assert f"{row['width']:.3f}" in line
+        assert ("!" in line) == (row["finding"] == "broken")
+    assert "! = the lower limit is above delta = 0.05" in after
+
+
+def test_looking_often(call: Call) -> None:
+    said = call(*SMALL[:2], "--methods", "betting,kl", "--trials", "40", "--data-sets", "2", "--every", "20", "--rows")
+    assert said.out.startswith(
+        "2 populations, 40 trials per cell, looking every 20, until the first verdict; 2 data sets each"
+    )
+    # A promise for one look is none for many.
+    words = {line.split()[0]: line.rstrip() for line in reversed(said.out.splitlines()) if line.strip()}
+    assert words["betting"].endswith("guaranteed: too few data sets")
+    assert words["kl"].endswith("approximate: too few data sets")
+    assert {row["every"] for row in facts_in(Path("coverage/coverage.json"))["rows"]} == {20}
+
+
+def test_scores_of_one_s_own(call: Call, scores: Path) -> None:
+    said = call(scores, "--methods", "kl", "--trials", "6", "--data-sets", "2")
+    assert said.code == 0
+    assert said.out.startswith("1 population, 6 trials per cell; 2 data sets each")
+    assert facts_in(Path("coverage/coverage.json"))["populations"] == {
+        "as collected": "resampled from 5 scores per cell"
+    }
+    both = json.loads(call(scores, *SMALL, "--json").out)
+    assert list(both["populations"]) == ["constant", "cycle", "as collected"]
+
+
+def test_options_reach_the_library(call: Call) -> None:
+    options = (
+        "--populations",
+        "constant",
+        "--trials",
+        "6",
+        "--data-sets",
+        "2",
+        "--json",
+        "--delta",
+        "0.2",
+        "--seed",
+        "9",
+    )
+    found = json.loads(call(*options, "--methods", "kl,bootstrap", "--refine", "7", "--resamples", "11").out)
+    expected = lab.coverage(
+        ["constant"], ["kl", "bootstrap"], [6], data_sets=2, delta=0.2, seed=9, refine=7, resamples=11
+    )
+    assert same_but_time(found) == same_but_time(expected.to_dict())
+    assert json.loads(call(*options, "--methods", "kl", "--refine", "full").out)["settings"]["refine"] is None
+
+
+def test_the_paper_s_test(call: Call, scores: Path) -> None:
+    arguments = (scores, "--protocol", "paper", "--trials", "4,6", "--data-sets", "3,2", "--resamples", "20")
+    said = call(*arguments)
+    assert said.code == 0
+    assert said.out.splitlines()[0] == ("The paper's test of its intervals (Table 2), resampled from 5 scores per cell")
+    facts = facts_in(Path("coverage/paper.json"))
+    assert [(row["trials"], row["samples"], row["method"]) for row in facts["rows"]] == [
+        (size, count, method)
+        for size, count in ((4, 3), (6, 2))
+        for method in ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing", "betting")
+    ]
+    for row in facts["rows"]:
+        line = next(
+            line.split() for line in said.out.splitlines() if line.split()[:2] == [str(row["trials"]), row["method"]]
+        )
+        assert line[2:7] == [str(row["samples"]), f"{row['failures']:.3f}", "-", f"{row['significant']:.2f}", "-"]
+    assert sorted(each.name for each in Path("coverage").iterdir()) == [
+        "paper.json",
+        "paper.pdf",
+        "paper.png",
+        "record.jsonl",
+    ]
+    again = call(*arguments, "--json")
+    assert json.loads(again.out) == facts
+
+
+def test_scores_for_the_paper_s_test_are_collected(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four small cells stand for the paper's, which take minutes."""
+    small = dataclasses.replace(
+        replicates.STUDY,
+        algorithms=("sarsa-s", "q-parl2"),
+        environments=("chain-10-deterministic", "chain-10-stochastic"),
+    )
+    monkeypatch.setattr(replicates, "STUDY", small)
+    arguments = (
+        "--protocol",
+        "paper",
+        "--collect",
+        "4",
+        "--methods",
+        "pbp@paper",
+        "--trials",
+        "10",
+        "--data-sets",
+        "2",
+    )
+    said = call(*arguments, "--quiet")
+    assert said.code == 0
+    assert "resampled from 4 scores per cell" in said.out
+    # The names are those of the study, so its figures are shown.
+    row = facts_in(Path("coverage/paper.json"))["rows"][0]
+    assert (row["published_failures"], row["published_significant"]) == (0.0, 0.0)
+    record = Path("coverage/record.jsonl").read_bytes()
+    assert call(*arguments, "--quiet").out == said.out
+    assert Path("coverage/record.jsonl").read_bytes() == record
+
+
+# mistakes
+
+MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--populations", "cycles"], ("no population is called 'cycles'", "did you mean 'cycle'?")),
+        (["--populations", " , "], ("--populations ' , ' names nothing", "NAME,NAME")),
+        (["--methods", "paring"], ("no interval method is called 'paring'", "did you mean 'pairing'?")),
+        (["--methods", "pairing@paper"], ("conventions='paper' goes with the paper's methods",)),
+        (["--methods", "kl,kl"], ("the method 'kl' is named twice",)),
+        (["--trials", "x"], ("--trials: 'x' is no whole number",)),
+        (["--trials", "1"], ("trials=1 is not allowed", "at least 2")),
+        (["--data-sets", "1,2", "--trials", "6"], ("2 numbers of data sets for 1 numbers of trials",)),
+        (["--data-sets", "0"], ("data_sets=0 is not allowed",)),
+        (["--data-sets", "many"], ("--data-sets: 'many' is no whole number",)),
+        (["--every", "0"], ("every=0 is not allowed",)),
+        (["--delta", "2"], ("delta=2.0 is outside (0, 0.5]",)),
+        (["--refine", "most"], ("--refine: 'most' is no whole number",)),
+        (["--refine", "-1"], ("refine=-1 is not allowed",)),
+        (["--resamples", "0"], ("resamples=0 is not allowed",)),
+        (["--seed", "-1"], ("seed=-1 is not allowed",)),
+        (["--workers", "0"], ("workers=0 is not allowed",)),
+        (["--out", "scores.csv"], ("--out scores.csv is a file: name a folder",)),
+        (["--protocol", "other"], ("--protocol other: choose truth or paper",)),
+        (["--collect", "5"], ("--collect goes with --protocol paper",)),
+        (["--protocol", "paper", "--populations", "cycle"], ("leave --populations and --every out",)),
+        (["--protocol", "paper", "--every", "5"], ("leave --populations and --every out",)),
+        (["scores.csv", "--protocol", "paper", "--collect", "5"], ("--collect 5 and the scores in scores.csv",)),
+        (["--protocol", "paper", "--rows"], ("--rows goes with --protocol truth",)),
+        # Before anything is collected.
+        (["--protocol", "paper", "--methods", "pbt"], ("no interval method is called 'pbt'",)),
+        (["--protocol", "paper", "--delta", "2"], ("delta=2.0 is outside",)),
+        (["--protocol", "paper", "--data-sets", "1,2"], ("2 numbers of data sets for 5 numbers of trials",)),
+        (["missing.csv"], ("'b' has no trials on 'y'", "Run the missing cells")),
+        (["missing.csv", "--protocol", "paper"], ("'b' has no trials on 'y'", "Run the missing cells")),
+        (["nowhere.csv"], ("nowhere.csv",)),
+        (["--nonsense"], ("--nonsense",)),
+    ],
+)
+def test_mistakes_are_told_in_words(arguments: list[str], words: tuple[str, ...], call: Call, scores: Path) -> None:
+    Path("missing.csv").write_text(MISSING)
+    said = call(*arguments)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    for word in words:
+        assert word in said.err
+    assert not Path("coverage").exists()
+
+
+def test_a_comma_at_the_end_is_no_mistake(call: Call) -> None:
+    assert call("--populations", "constant,", "--methods", "kl,", "--trials", "6,", "--data-sets", "2").code == 0
+
+
+def test_a_folder_that_cannot_be_written(call: Call) -> None:
+    Path("file").write_text("")
+    said = call(*SMALL, "--out", "file/folder")
+    assert (said.code, said.out) == (2, "")
+    assert "record.jsonl cannot be written" in said.err.splitlines()[-1]
+
+
+def test_somebody_else_s_record_is_left_alone(call: Call) -> None:
+    Path("coverage").mkdir()
+    Path("coverage/record.jsonl").write_text("my own notes\n")
+    said = call(*SMALL)
+    assert said.code == 2
+    assert "is no record of untuned coverage" in said.err
+    assert [each.name for each in Path("coverage").iterdir()] == ["record.jsonl"]
+    assert Path("coverage/record.jsonl").read_text() == "my own notes\n"
+
+
+# stopped and killed
+
+SIGNALS = pytest.mark.skipif(
+    not (hasattr(os, "killpg") and Path("/proc/self/stat").exists()), reason="run this on Linux: it sends signals"
+)
+#: Some seconds of work for two processes.
+LONG = ("--populations", "constant,scales", "--methods", "kl,betting", "--trials", "10,30", "--data-sets", "100")
+RECORD = Path("coverage/record.jsonl")
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def lines() -> int:
+    return RECORD.read_bytes().count(b"\n") if RECORD.exists() else 0
+
+
+def processes_of(group: int) -> set[int]:
+    """Return the processes of a group that are not over."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, _, its_group = (entry / "stat").read_text().rpartition(")")[2].split()[:3]
+            except (OSError, ValueError):
+                continue
+            if int(its_group) == group and state != "Z":
+                found.add(int(entry.name))
+    return found
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Callable[[], "subprocess.Popen[str]"]]:
+    """Start the long run with two workers in a process group of its own; what is left of it at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> "subprocess.Popen[str]":
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, "coverage", *LONG, "--workers", "2"],
+                cwd=tmp_path,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        if processes_of(process.pid):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def uninterrupted() -> dict[str, Any]:
+    found = lab.coverage(["constant", "scales"], ["kl", "betting"], [10, 30], data_sets=100)
+    return same_but_time(found.to_dict())
+
+
+def goes_on(call: Call, uninterrupted: dict[str, Any], kept: bytes) -> None:
+    """Look whether the same command keeps what was finished and ends with the same numbers."""
+    said = call(*LONG)
+    assert said.code == 0
+    assert RECORD.read_bytes().startswith(kept)
+    assert lines() == 32
+    assert same_but_time(facts_in(Path("coverage/coverage.json"))) == uninterrupted
+
+
+@SIGNALS
+@pytest.mark.parametrize(("number", "to_all"), [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_a_stop_keeps_what_is_finished_and_the_same_command_goes_on(
+    number: signal.Signals, to_all: bool, running: Any, call: Call, uninterrupted: dict[str, Any]
+) -> None:
+    process = running()
+    eventually(lambda: lines() > 1)
+    (os.killpg if to_all else os.kill)(process.pid, number)
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in said
+    assert "stopping; what is finished is kept" in said
+    kept = RECORD.read_bytes()
+    assert 1 < lines() < 32
+    assert said.splitlines()[-1] == (
+        f"stopped after {lines()} of 32 pieces; what is finished is kept in {RECORD}. The same command goes on from "
+        "there."
+    )
+    eventually(lambda: not processes_of(process.pid), 15.0)
+    goes_on(call, uninterrupted, kept)
+
+
+@SIGNALS
+def test_ctrl_c_before_the_workers_are_ready(running: Any) -> None:
+    process = running()
+    # As soon as there is a process beside the first one.
+    eventually(lambda: len(processes_of(process.pid)) > 2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "The same command goes on from there." in said
+    eventually(lambda: not processes_of(process.pid), 15.0)
+
+
+@SIGNALS
+def test_killed_at_once_it_goes_on_as_well(running: Any, call: Call, uninterrupted: dict[str, Any]) -> None:
+    process = running()
+    eventually(lambda: lines() > 1)
+    process.kill()
+    process.wait()
+    # Nobody is left behind.
+    eventually(lambda: not processes_of(process.pid), 15.0)
+    kept = RECORD.read_bytes()
+    assert 1 < lines() < 32
+    goes_on(call, uninterrupted, kept)
+
+
+# untuned list populations
+
+
+def test_the_list_of_populations() -> None:
+    printed = succeeded("list", "populations")
+    for each in lab.populations():
+        (line,) = [line for line in printed.splitlines() if line.split()[:1] == [each.name]]
+        n, m = each.shape
+        assert f"{n} x {m}" in line
+    facts = json.loads(succeeded("list", "populations", "--json"))
+    assert [each["name"] for each in facts] == [each.name for each in lab.populations()]
+    for each in facts:
+        known = lab.population(each["name"])
+        assert (each["algorithms"], each["environments"]) == known.shape
+        assert each["summary"] == known.summary
+        assert each["truth"]["scores"] == known.truth("mid-rank").y_a.tolist()
+        assert each["truth"]["percentiles"] == known.truth("mid-rank").z_aer.tolist()
