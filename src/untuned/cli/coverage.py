@@ -81,6 +81,9 @@ def coverage(
         int | None,
         typer.Option("--collect", metavar="N", help="For --protocol paper: trials per cell to collect; 10000."),
     ] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", help="Of the limits of rates; 0.95 by default.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Where random numbers begin.")] = 0,
     workers: Workers = None,
     out: Annotated[
@@ -115,6 +118,8 @@ def coverage(
     if protocol == "paper":
         if populations is not None or every is not None:
             raise InvalidInput("--protocol paper has one population and one look: leave --populations and --every out")
+        if confidence is not None:
+            raise InvalidInput("--confidence goes with --protocol truth: the paper's table has limits of 95 %")
         if source is not None and collected is not None:
             raise InvalidInput(f"--collect {collected} and the scores in {source}: give one of the two")
         if how_many is not None:
@@ -125,6 +130,8 @@ def coverage(
         raise InvalidInput("--collect goes with --protocol paper: otherwise scores are drawn, not collected")
     if how_many is not None:
         options["data_sets"] = how_many
+    if confidence is not None:
+        options["confidence"] = confidence
     _truth(source, populations, every, out, rows, quiet, as_json, options)
 
 

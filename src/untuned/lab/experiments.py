@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.evaluate import whole
@@ -25,6 +25,9 @@ from untuned.lab.rates import Finding, Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
 from untuned.scores import ScoreTable
+
+if TYPE_CHECKING:
+    import polars
 
 #: Trials for each algorithm on each environment, by default.
 TRIALS = (10, 30, 100, 1_000)
@@ -236,6 +239,22 @@ class Coverage:
     def to_json(self) -> str:
         """Return everything as JSON."""
         return json.dumps(self.to_dict(), indent=2)
+
+    def to_frame(self) -> "polars.DataFrame":
+        """Return the rows as a polars data frame; every rate has a column for itself and for each of its limits."""
+        import polars as pl
+
+        lines = []
+        for row in self.rows:
+            facts = row.facts()
+            rates = {name: facts.pop(name) or {} for name in EVENTS}
+            limits = {
+                name if key == "rate" else f"{name}_{key}": rate.get(key)
+                for name, rate in rates.items()
+                for key in ("rate", "low", "high")
+            }
+            lines.append({**facts, **limits, "finding": row.finding(self.delta)})
+        return pl.DataFrame(lines, infer_schema_length=None)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Coverage":
