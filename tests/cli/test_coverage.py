@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment, succeeded
-from untuned import lab
+from untuned import api, lab
 from untuned.cli.main import main
 from untuned.lab import replicates
 
@@ -326,7 +326,13 @@ MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
         (["--nonsense"], ("--nonsense",)),
     ],
 )
-def test_mistakes_are_told_in_words(arguments: list[str], words: tuple[str, ...], call: Call, scores: Path) -> None:
+def test_mistakes_are_told_in_words(
+    arguments: list[str], words: tuple[str, ...], call: Call, scores: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def collected(*_: object, **__: object) -> None:
+        raise AssertionError("hours of collecting before a mistake is found")
+
+    monkeypatch.setattr(api, "collect_scores", collected)
     Path("missing.csv").write_text(MISSING)
     said = call(*arguments)
     assert said.code == 2

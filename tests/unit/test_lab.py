@@ -809,6 +809,14 @@ def test_methods_get_the_same_data_sets_and_each_its_own_row() -> None:
     assert found.settings["data_sets"] == {"6": 3, "9": 3}
 
 
+def test_the_truth_is_that_of_a_method_s_conventions() -> None:
+    # Ties are a quarter of all pairs on each side: the two truths are a quarter apart, the intervals less.
+    found = coverage(["gap-1e-3"], ["pbp@paper", "pbp"], [1000], **QUICK)
+    assert [row.percentiles for row in found.rows] == [Rate.of(0, 3)] * 2
+    apart = np.abs(population("gap-1e-3").truth("at-most").z_aer - population("gap-1e-3").truth("mid-rank").z_aer)
+    assert apart[0, 0, 1] > max(row.percentile_width or 1.0 for row in found.rows) / 2.0
+
+
 def test_a_number_of_data_sets_for_each_number_of_trials() -> None:
     found = coverage(["constant"], ["kl"], [6, 9], data_sets=[2, 4], refine=0)
     assert [(row.trials, row.data_sets) for row in found.rows] == [(6, 2), (9, 4)]
