@@ -236,7 +236,7 @@ def test_the_paper_s_test(call: Call, scores: Path) -> None:
     assert [(row["trials"], row["samples"], row["method"]) for row in facts["rows"]] == [
         (size, count, method)
         for size, count in ((4, 3), (6, 2))
-        for method in ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing", "betting")
+        for method in ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing")
     ]
     for row in facts["rows"]:
         line = next(
@@ -299,8 +299,10 @@ MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
         (["--methods", "kl,kl"], ("the method 'kl' is named twice",)),
         (["--trials", "x"], ("--trials: 'x' is no whole number",)),
         (["--trials", "1"], ("trials=1 is not allowed", "at least 2")),
-        (["--data-sets", "1,2", "--trials", "6"], ("2 numbers of data sets for 1 numbers of trials",)),
+        (["--data-sets", "1,2", "--trials", "6"], ("data_sets=[1, 2] for 1 numbers of trials",)),
         (["--data-sets", "0"], ("data_sets=0 is not allowed",)),
+        (["--confidence", "0.3"], ("confidence=0.3", "0.95 by default")),
+        (["--protocol", "paper", "--confidence", "0.9"], ("--confidence goes with --protocol truth",)),
         (["--data-sets", "many"], ("--data-sets: 'many' is no whole number",)),
         (["--every", "0"], ("every=0 is not allowed",)),
         (["--delta", "2"], ("delta=2.0 is outside (0, 0.5]",)),
@@ -319,7 +321,7 @@ MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
         # Before anything is collected.
         (["--protocol", "paper", "--methods", "pbt"], ("no interval method is called 'pbt'",)),
         (["--protocol", "paper", "--delta", "2"], ("delta=2.0 is outside",)),
-        (["--protocol", "paper", "--data-sets", "1,2"], ("2 numbers of data sets for 5 numbers of trials",)),
+        (["--protocol", "paper", "--data-sets", "1,2"], ("samples=[1, 2] for 5 numbers of trials",)),
         (["missing.csv"], ("'b' has no trials on 'y'", "Run the missing cells")),
         (["missing.csv", "--protocol", "paper"], ("'b' has no trials on 'y'", "Run the missing cells")),
         (["nowhere.csv"], ("nowhere.csv",)),

@@ -46,7 +46,7 @@ _ALL = (
     ),
     KnownPopulation(
         "atom",
-        "95 % of all scores are the same",
+        "95 % of all scores on the first environment are the same",
         [
             [two(0.0, 3.0, Fraction(1, 20)), even(1.0, 2.0, 3.0)],
             [two(0.0, 2.0, Fraction(1, 20)), even(2.0, 3.0, 4.0)],
@@ -64,7 +64,7 @@ _ALL = (
     ),
     KnownPopulation(
         "gap-1e-3",
-        "percentiles a thousandth from 1/2",
+        "percentiles one or two thousandths from 1/2",
         [
             [two(0.0, 1.0, _ONE_HALF), two(0.0, 1.0, _ONE_HALF)],
             [two(0.0, 1.0, _ONE_HALF + _THOUSANDTH), two(0.0, 1.0, _ONE_HALF + 2 * _THOUSANDTH)],
@@ -105,7 +105,7 @@ _ALL = (
     ),
     KnownPopulation(
         "scales",
-        "N(0, 1) against N(0, 30^2): the same median, nothing else in common",
+        "N(0, 1) against N(0, 30^2), whose median is the same, and N(0, 30^2) against N(1, 1)",
         [[normal(0.0, 1.0), normal(0.0, 30.0)], [normal(0.0, 30.0), normal(1.0, 1.0)]],
     ),
     KnownPopulation(

@@ -4,7 +4,10 @@
 of their length on either side of the estimate, which a test of coverage has to notice.
 """
 
+import hashlib
+import marshal
 import math
+import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,11 +31,15 @@ class Contender:
         What makes intervals.
     conventions
         What ties and equal ends count.
+    own
+        Of a method that is none of ours, a hash of its function's code: its name alone would not tell it from what it
+        was before it was changed. What that function calls is not looked at.
     """
 
     name: str
     method: Method
     conventions: Conventions = "valid"
+    own: str = ""
 
     @property
     def guaranteed(self) -> bool:
@@ -43,7 +50,8 @@ class Contender:
 def contender(what: str | Method) -> Contender:
     """Return what is put to the test, by its name; a `Method` of one's own is taken as it is."""
     if isinstance(what, Method):
-        return Contender(what.name, what)
+        known = METHODS.get(what.name)
+        return Contender(what.name, what, own="" if known is what else _hashed(what))
     if not isinstance(what, str):
         raise InvalidInput(f"methods: {what!r} is no method: pass a name, untuned list intervals shows all")
     name, star, factor = what.partition("*")
@@ -56,6 +64,16 @@ def contender(what: str | Method) -> Contender:
     if star:
         chosen = _shrunk(chosen, what, factor)
     return Contender(what, chosen, under)
+
+
+def _hashed(own: Method) -> str:
+    function = own.intervals
+    code = getattr(function, "__code__", None)
+    try:
+        content = pickle.dumps(function) if code is None else marshal.dumps(code)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        content = repr(type(function)).encode()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:

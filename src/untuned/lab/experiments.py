@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.evaluate import whole
-from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.catalogue import populations as known_populations
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.experiment import Design, Tally, experiment
 from untuned.lab.kinds import CollectedPopulation, Population
-from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, pieces_of, sizes_and_counts
+from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, decisive_code, pieces_of, sizes_and_counts
 from untuned.lab.rates import Finding, Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -361,7 +360,7 @@ def coverage(
                 **dataclasses.asdict(options),
                 "data_sets": {str(size): count for size, count in counts.items()},
                 "confidence": confidence,
-                "code": source_fingerprint(),
+                "code": decisive_code(),
             }
         ),
     )

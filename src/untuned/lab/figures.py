@@ -22,7 +22,7 @@ _OPEN = "#999999"
 _COLOURS = ("#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000", "#D55E00", "#999999")
 _MARKERS = "osD^vP*X<>dhp8"
 _TICKS = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
-_STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none"}
+_STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}
 
 
 def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:

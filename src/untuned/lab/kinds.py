@@ -1,6 +1,7 @@
 """Kinds of populations: scores that can be drawn again and again, and the truth about them."""
 
 import hashlib
+import string
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,13 +118,15 @@ class KnownPopulation(Population):
     environments: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "algorithms", tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(self.laws)]))
+        names = string.ascii_uppercase if len(self.laws) <= 26 else [f"A{a + 1}" for a in range(len(self.laws))]
+        object.__setattr__(self, "algorithms", tuple(names[: len(self.laws)]))
         object.__setattr__(self, "environments", tuple(f"environment-{e + 1}" for e in range(len(self.laws[0]))))
 
     @property
     def fingerprint(self) -> str:
         """A hash of everything that decides data sets and truth."""
-        return hashlib.blake2b(repr(self).encode(), digest_size=8).hexdigest()
+        decisive = (self.laws, self.ranges, self.exponential, self.identical, self.shares)
+        return hashlib.blake2b(repr(decisive).encode(), digest_size=8).hexdigest()
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -1,13 +1,17 @@
 """Experiments cut into pieces of work: what each of them is, and the key it has in a record."""
 
 import dataclasses
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from untuned.errors import InvalidInput
 from untuned.judge.evaluate import level, whole
 from untuned.judge.jit import source_fingerprint
+from untuned.lab import contenders, experiment, kinds, laws
 from untuned.lab.contenders import Contender
 from untuned.lab.experiment import Design, Options, data_set, judged
 from untuned.lab.kinds import Population
@@ -74,27 +78,39 @@ def _key(population: Population, contender: Contender, options: Options, piece: 
         **decisive,
         "first": piece.first,
         "count": piece.count,
-        "code": source_fingerprint(),
+        "code": decisive_code(),
+        **({"own": contender.own} if contender.own else {}),
     }
 
 
-def sizes_and_counts(trials: Sequence[int] | int, data_sets: int | Sequence[int]) -> dict[int, int]:
-    """Return how many data sets there are for each number of trials."""
+@cache
+def decisive_code() -> str:
+    """Return a hash of all code that decides numbers: the judge's, and what draws data sets and compares."""
+    digest = hashlib.blake2b(source_fingerprint().encode(), digest_size=8)
+    for module in (laws, kinds, experiment, contenders):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()
+
+
+def sizes_and_counts(
+    trials: Sequence[int] | int, data_sets: int | Sequence[int], name: str = "data_sets"
+) -> dict[int, int]:
+    """Return how many data sets, which the caller knows by another ``name``, there are for each number of trials."""
     sizes = _several("trials", trials)
     if not sizes:
         raise InvalidInput("there are no numbers of trials: pass at least one, for example 100")
-    counts = _several("data_sets", data_sets)
+    counts = _several(name, data_sets)
     if not isinstance(data_sets, Iterable):
         counts *= len(sizes)
     if len(counts) != len(sizes):
         raise InvalidInput(
-            f"{len(counts)} numbers of data sets for {len(sizes)} numbers of trials: pass one for all, or one for each"
+            f"{name}={counts} for {len(sizes)} numbers of trials: pass one number for all, or one for each"
         )
     checked = [whole("trials", size, 2, "for example 100") for size in sizes]
     if len(set(checked)) != len(checked):
         raise InvalidInput(f"trials={checked}: a number of trials is named twice")
     return {
-        size: whole("data_sets", count, 1, "2000 if guarantees are to be tested")
+        size: whole(name, count, 1, "2000 if guarantees are to be tested")
         for size, count in zip(checked, counts, strict=True)
     }
 

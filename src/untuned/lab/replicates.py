@@ -22,13 +22,12 @@ import numpy as np
 
 from untuned.collect.study import Study
 from untuned.judge.evaluate import whole
-from untuned.judge.jit import source_fingerprint
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.experiment import ROUNDING, Design, Options, data_set, judged
 from untuned.lab.experiments import REFINE
 from untuned.lab.kinds import CollectedPopulation
-from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, pieces_of, sizes_and_counts
+from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, decisive_code, pieces_of, sizes_and_counts
 from untuned.lab.rates import Rate
 from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
@@ -60,6 +59,8 @@ PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
         },
     }
 )
+#: Its level.
+_DELTA = 0.05
 #: The four algorithms and nine environments of that test, with as many trials as are collected by default.
 STUDY = Study(
     name="bounds",
@@ -207,7 +208,7 @@ def replication(
     for (size, c), several in parts.items():
         contender = tested[c]
         y_a = population.truth(payoff_of(contender.conventions)).y_a
-        published = PUBLISHED.get(contender.name, {}).get(size) if same else None
+        published = PUBLISHED.get(contender.name, {}).get(size) if same and options.delta == _DELTA else None
         rows.append(_row(contender.name, size, several, y_a, published))
     return Replication(
         tuple(rows),
@@ -216,7 +217,7 @@ def replication(
             {
                 **dataclasses.asdict(options),
                 "samples": {str(size): count for size, count in counts.items()},
-                "code": source_fingerprint(),
+                "code": decisive_code(),
             }
         ),
     )
@@ -249,7 +250,7 @@ def _checked(
 ) -> tuple[tuple[Contender, ...], dict[int, int], Options, int]:
     return (
         contenders(methods),
-        sizes_and_counts(trials, samples),
+        sizes_and_counts(trials, samples, "samples"),
         checked_options(delta, seed, refine, resamples, 0.95),
         whole("workers", workers, 1, "one per processor is a good number"),
     )
