@@ -10,7 +10,6 @@ import sys
 import threading
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,12 +19,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import untuned
+from calling import Call, Said, caller, refuse
 from cli.test_cli import ESCAPE, HABITS
 from untuned import Study, collect_scores
 from untuned.adapters import exports
 from untuned.api import Progress
 from untuned.cli.display import display, duration, sentence
-from untuned.cli.main import main
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 
@@ -43,38 +42,9 @@ keep = "returns"
 FAILURE = "RuntimeError: no [bold]luck[/bold]"
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out, parse_constant=_refuse)
-
-
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
-Call = Callable[..., Said]
-
-
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run the program in this process; what it says never is a traceback."""
-
-    def called(*arguments: str | Path) -> Said:
-        with pytest.raises(SystemExit) as ending:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert isinstance(ending.value.code, int)
-        assert "Traceback" not in printed.out + printed.err
-        assert "internal error" not in printed.err
-        return Said(ending.value.code, printed.out, printed.err)
-
-    return called
+    return caller(capsys)
 
 
 def refused(said: Said, *words: str) -> None:
@@ -704,11 +674,11 @@ def test_formats_are_equal(call: Call, collected: Path, tmp_path: Path) -> None:
         assert said == Said(0, "", f"wrote trials.{form}\n")
     table = polars.read_parquet("trials.parquet")
     assert_frame_equal(polars.read_csv("trials.csv", schema=table.schema), table)
-    written = json.loads(Path("trials.json").read_text(), parse_constant=_refuse)
+    written = json.loads(Path("trials.json").read_text(), parse_constant=refuse)
     parts = ("draws", "parameters", "adapted", "returns", "final_returns")
     rows = [
         {
-            key: json.loads(value, parse_constant=_refuse) if value and key in parts else value
+            key: json.loads(value, parse_constant=refuse) if value and key in parts else value
             for key, value in row.items()
         }
         for row in table.to_dicts()

@@ -13,43 +13,18 @@ from typing import Any
 
 import pytest
 
+from calling import Call, caller
 from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment, succeeded
 from untuned import api, lab
-from untuned.cli.main import main
 from untuned.lab import replicates
 
 SMALL = ("--populations", "constant,cycle", "--methods", "kl,pbp-t@paper", "--trials", "6,9", "--data-sets", "3")
 
 
-@dataclasses.dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        """What was printed, however its lines are broken."""
-        return " ".join(self.out.split())
-
-
-Call = Callable[..., Said]
-
-
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run the program in this process, with one worker; what it says never is a traceback."""
-
-    def called(*arguments: str | Path) -> Said:
-        with pytest.raises(SystemExit) as ending:
-            main(["coverage", "--workers", "1", *map(str, arguments)])
-        printed = capsys.readouterr()
-        assert isinstance(ending.value.code, int)
-        assert "Traceback" not in printed.out + printed.err
-        assert "internal error" not in printed.err
-        return Said(ending.value.code, printed.out, printed.err)
-
-    return called
+    """Run it with one worker."""
+    return caller(capsys, "coverage", "--workers", "1")
 
 
 @pytest.fixture(autouse=True)
