@@ -88,7 +88,7 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
     ]
     second = [line for line in lines if line.startswith("kl ")][1]
     assert all(share in second for share in shares)
-    folder = Path("coverage")
+    folder = Path("coverage-results")
     assert sorted(each.name for each in folder.iterdir()) == [
         "coverage.json",
         "coverage.pdf",
@@ -97,7 +97,7 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
     ]
     assert (folder / "coverage.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "coverage.pdf").read_bytes().startswith(b"%PDF")
-    assert "The numbers are in coverage/coverage.json" in said.words
+    assert "The numbers are in coverage-results/coverage.json" in said.words
     assert same_but_time(facts_in(folder / "coverage.json")) == same_but_time(expected.to_dict())
     # Whoever has no terminal is told of progress in lines.
     assert said.err.splitlines()[0] == "0 of 8 pieces of work (0 %)"
@@ -106,16 +106,16 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
 
 def test_a_second_run_does_nothing_again(call: Call) -> None:
     first = call(*SMALL)
-    record, numbers = Path("coverage/record.jsonl"), Path("coverage/coverage.json")
+    record, numbers = Path("coverage-results/record.jsonl"), Path("coverage-results/coverage.json")
     written, found = record.read_bytes(), numbers.read_text()
-    picture = Path("coverage/coverage.pdf").read_bytes()
+    picture = Path("coverage-results/coverage.pdf").read_bytes()
     assert len(written.splitlines()) == 8
     again = call(*SMALL)
     assert again.out == first.out
     assert again.err == "8 of 8 pieces of work (100 %)\n"
     assert record.read_bytes() == written
     assert numbers.read_text() == found
-    assert Path("coverage/coverage.pdf").read_bytes() == picture
+    assert Path("coverage-results/coverage.pdf").read_bytes() == picture
     # In another folder, all is done again.
     assert call(*SMALL, "--out", "deep/er").code == 0
     assert same_but_time(facts_in(Path("deep/er/coverage.json"))) == same_but_time(json.loads(found))
@@ -123,7 +123,7 @@ def test_a_second_run_does_nothing_again(call: Call) -> None:
 
 def test_json_is_what_the_file_has(call: Call) -> None:
     call(*SMALL)
-    numbers = Path("coverage/coverage.json").read_text()
+    numbers = Path("coverage-results/coverage.json").read_text()
     said = call(*SMALL, "--json")
     assert said.err == ""
     assert json.loads(said.out) == json.loads(numbers)
@@ -135,7 +135,7 @@ def test_quiet_says_nothing_of_its_progress(call: Call) -> None:
     assert said.err == ""
     assert "The numbers are in" not in said.out
     assert "kl may keep its word" in said.words
-    assert Path("coverage/coverage.json").exists()
+    assert Path("coverage-results/coverage.json").exists()
 
 
 def test_a_line_for_every_experiment(call: Call) -> None:
@@ -149,7 +149,7 @@ def test_a_line_for_every_experiment(call: Call) -> None:
         for size in ("6", "9")
         for method in ("kl", "pbp-t@paper")
     ]
-    rows = facts_in(Path("coverage/coverage.json"))["rows"]
+    rows = facts_in(Path("coverage-results/coverage.json"))["rows"]
     for line, row in zip(after.splitlines()[2:], rows, strict=False):
         assert f"{100 * row['decided']:.0f} %" in line
         assert f"{row['width']:.3f}" in line
@@ -166,14 +166,14 @@ def test_looking_often(call: Call) -> None:
     words = {line.split()[0]: line.rstrip() for line in reversed(said.out.splitlines()) if line.strip()}
     assert words["betting"].endswith("guaranteed: too few data sets")
     assert words["kl"].endswith("approximate: too few data sets")
-    assert {row["every"] for row in facts_in(Path("coverage/coverage.json"))["rows"]} == {20}
+    assert {row["every"] for row in facts_in(Path("coverage-results/coverage.json"))["rows"]} == {20}
 
 
 def test_scores_of_one_s_own(call: Call, scores: Path) -> None:
     said = call(scores, "--methods", "kl", "--trials", "6", "--data-sets", "2")
     assert said.code == 0
     assert said.out.startswith("1 population, 6 trials per cell; 2 data sets each")
-    assert facts_in(Path("coverage/coverage.json"))["populations"] == {
+    assert facts_in(Path("coverage-results/coverage.json"))["populations"] == {
         "as collected": "resampled from 5 scores per cell"
     }
     both = json.loads(call(scores, *SMALL, "--json").out)
@@ -207,7 +207,7 @@ def test_the_paper_s_test(call: Call, scores: Path) -> None:
     said = call(*arguments)
     assert said.code == 0
     assert said.out.splitlines()[0] == ("The paper's test of its intervals (Table 2), resampled from 5 scores per cell")
-    facts = facts_in(Path("coverage/paper.json"))
+    facts = facts_in(Path("coverage-results/paper.json"))
     assert [(row["trials"], row["samples"], row["method"]) for row in facts["rows"]] == [
         (size, count, method)
         for size, count in ((4, 3), (6, 2))
@@ -218,7 +218,7 @@ def test_the_paper_s_test(call: Call, scores: Path) -> None:
             line.split() for line in said.out.splitlines() if line.split()[:2] == [str(row["trials"]), row["method"]]
         )
         assert line[2:7] == [str(row["samples"]), f"{row['failures']:.3f}", "-", f"{row['significant']:.2f}", "-"]
-    assert sorted(each.name for each in Path("coverage").iterdir()) == [
+    assert sorted(each.name for each in Path("coverage-results").iterdir()) == [
         "paper.json",
         "paper.pdf",
         "paper.png",
@@ -252,11 +252,11 @@ def test_scores_for_the_paper_s_test_are_collected(call: Call, monkeypatch: pyte
     assert said.code == 0
     assert "resampled from 4 scores per cell" in said.out
     # The names are those of the study, so its figures are shown.
-    row = facts_in(Path("coverage/paper.json"))["rows"][0]
+    row = facts_in(Path("coverage-results/paper.json"))["rows"][0]
     assert (row["published_failures"], row["published_significant"]) == (0.0, 0.0)
-    record = Path("coverage/record.jsonl").read_bytes()
+    record = Path("coverage-results/record.jsonl").read_bytes()
     assert call(*arguments, "--quiet").out == said.out
-    assert Path("coverage/record.jsonl").read_bytes() == record
+    assert Path("coverage-results/record.jsonl").read_bytes() == record
 
 
 # mistakes
@@ -317,7 +317,7 @@ def test_mistakes_are_told_in_words(
     assert said.err.startswith("error: ")
     for word in words:
         assert word in said.err
-    assert not Path("coverage").exists()
+    assert not Path("coverage-results").exists()
 
 
 def test_a_comma_at_the_end_is_no_mistake(call: Call) -> None:
@@ -332,13 +332,13 @@ def test_a_folder_that_cannot_be_written(call: Call) -> None:
 
 
 def test_somebody_else_s_record_is_left_alone(call: Call) -> None:
-    Path("coverage").mkdir()
-    Path("coverage/record.jsonl").write_text("my own notes\n")
+    Path("coverage-results").mkdir()
+    Path("coverage-results/record.jsonl").write_text("my own notes\n")
     said = call(*SMALL)
     assert said.code == 2
     assert "is no record of untuned coverage" in said.err
-    assert [each.name for each in Path("coverage").iterdir()] == ["record.jsonl"]
-    assert Path("coverage/record.jsonl").read_text() == "my own notes\n"
+    assert [each.name for each in Path("coverage-results").iterdir()] == ["record.jsonl"]
+    assert Path("coverage-results/record.jsonl").read_text() == "my own notes\n"
 
 
 # stopped and killed
@@ -348,7 +348,7 @@ SIGNALS = pytest.mark.skipif(
 )
 #: Some seconds of work for two processes.
 LONG = ("--populations", "constant,scales", "--methods", "kl,betting", "--trials", "10,30", "--data-sets", "100")
-RECORD = Path("coverage/record.jsonl")
+RECORD = Path("coverage-results/record.jsonl")
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -414,7 +414,7 @@ def goes_on(call: Call, uninterrupted: dict[str, Any], kept: bytes) -> None:
     assert said.code == 0
     assert RECORD.read_bytes().startswith(kept)
     assert lines() == 32
-    assert same_but_time(facts_in(Path("coverage/coverage.json"))) == uninterrupted
+    assert same_but_time(facts_in(Path("coverage-results/coverage.json"))) == uninterrupted
 
 
 @SIGNALS

@@ -88,7 +88,8 @@ def coverage(
     workers: Workers = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where finished work and pictures are kept.")
-    ] = Path("coverage"),
+        # Not "coverage": where Python looks for modules, a folder of that name passes for the package numba asks for.
+    ] = Path("coverage-results"),
     rows: Annotated[bool, typer.Option("--rows", help="Also a line for every experiment.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,

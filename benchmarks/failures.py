@@ -1,7 +1,7 @@
 """Do the intervals keep their word? The experiments behind docs/coverage.md, and its tables.
 
-    python benchmarks/coverage.py [--out coverage-results] [--only guaranteed approximate ...] [--workers 2]
-    python benchmarks/coverage.py --tables [--out docs/results]
+    python benchmarks/failures.py [--out coverage-results] [--only guaranteed approximate ...] [--workers 2]
+    python benchmarks/failures.py --tables [--out docs/results]
 
 The first runs them (hours on two processors; stop it and call it again as you like) and writes a JSON file for each;
 the second prints the tables of the documentation from such files. "collected" and "paper" need the scores of the
