@@ -424,10 +424,10 @@ def _print_replication(found: "Replication") -> None:
         ("method", "left"),
         ("samples", "right"),
         ("failures", "right"),
-        ("in the paper", "right"),
+        ("paper", "right"),
         ("told apart", "right"),
-        ("in the paper", "right"),
-        ("against the truth", "right"),
+        ("paper", "right"),
+        ("truth missed", "right"),
         ("a sample", "right"),
     ):
         table.add_column(heading, justify=justify)  # type: ignore[arg-type]
@@ -449,8 +449,8 @@ def _print_replication(found: "Replication") -> None:
         text(
             screen,
             "failures: of all pairs of samples, those in which an estimate of one is outside the intervals of the "
-            "other; an estimate is no truth. Against the truth: samples whose intervals miss the score of the "
-            "population they were drawn from, with limits.",
+            "other; an estimate is no truth. Truth missed: samples whose intervals miss the score of the population "
+            "they were drawn from, with limits. The paper's figures stand beside ours.",
         )
     )
 

@@ -135,13 +135,13 @@ def replication_figure(found: Replication) -> Figure:
                 (left, [row.failures for row in rows], [row.published_failures for row in rows]),
                 (right, [row.significant for row in rows], [row.published_significant for row in rows]),
             ):
-                ax.plot(at, _numbers(ours), color=colour, marker=marker, markersize=4.5, linewidth=1.0, label=method)
+                style: Any = {"color": colour, "marker": marker, "clip_on": False}
+                ax.plot(at, _numbers(ours), **style, markersize=4.5, linewidth=1.0, label=method)
                 if any(number is not None for number in published):
                     ax.plot(
                         at,
                         _numbers(published),
-                        color=colour,
-                        marker=marker,
+                        **style,
                         markersize=6,
                         markerfacecolor="none",
                         linewidth=0.8,
@@ -154,7 +154,7 @@ def replication_figure(found: Replication) -> Figure:
         left.yaxis.set_major_locator(FixedLocator(_TICKS))
         left.yaxis.set_minor_locator(NullLocator())
         left.set_ylim(0.0, 1.0)
-        left.set_title("estimates of other samples outside the intervals", fontsize=9, loc="left")
+        left.set_title("estimates of other samples missed", fontsize=9, loc="left")
         right.set_title("pairs told apart", fontsize=9, loc="left")
         right.set_ylim(0.0, 1.0)
         for ax in (left, right):
