@@ -188,13 +188,15 @@ def test_help() -> None:
 
 # A trial that learns for minutes.
 ENDLESS = """
-import dataclasses, sys
+import dataclasses, signal, sys
 sys.argv[0] = "untuned"
 import untuned.cli.main as program
 import untuned.collect.runner.trial as runner
 from untuned.collect.environments.environment import Budget
 found = runner.environment_named
 runner.environment_named = lambda name: dataclasses.replace(found(name), budget=Budget(episodes=100_000_000))
+# Where tests run in the background the signal is ignored, and processes inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", file=sys.stderr, flush=True)
 program.main()
 """
