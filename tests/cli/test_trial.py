@@ -205,7 +205,7 @@ program.main()
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows cannot send a process SIGINT alone: try Ctrl-C by hand there"
 )
-def test_an_interruption_is_heard_while_an_agent_learns() -> None:
+def test_an_interruption_is_heard_within_two_seconds() -> None:
     # Compiled before, so that learning is what is interrupted; without that, it would go on for a minute or more.
     succeeded("trial", *CELL)
     with subprocess.Popen(
@@ -220,7 +220,6 @@ def test_an_interruption_is_heard_while_an_agent_learns() -> None:
             assert process.stderr.readline() == "ready\n"
             time.sleep(2.0)
             process.send_signal(signal.SIGINT)
-            # On a busy machine this may take seconds; what is not heard takes minutes.
-            process.wait(timeout=30.0)
+            process.wait(timeout=2.0)
         finally:
             process.kill()
