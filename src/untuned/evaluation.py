@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from untuned.errors import UnknownName
-from untuned.scores import Floats, Ints, Range
+from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.verdicts import Pairs, Verdict, sentences
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ class Evaluation:
         The number of scores, [algorithm, environment].
     ranges
         The declared lowest and highest score of every environment.
+    scores
+        What was judged: for pictures of the distributions. It is not part of the JSON.
     settings, provenance
         How it was computed, and from what.
     warnings
@@ -128,6 +130,7 @@ class Evaluation:
     means: Means
     trials_ae: Ints
     ranges: tuple[Range, ...]
+    scores: ScoreTable
     settings: Mapping[str, object]
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()

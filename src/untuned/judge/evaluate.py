@@ -127,6 +127,7 @@ def evaluate(
         means=_means(table, delta),
         trials_ae=table.trials,
         ranges=table.ranges,
+        scores=table,
         settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, cases, part, bounds)),
         provenance=table.provenance,
         warnings=(

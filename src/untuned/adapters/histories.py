@@ -1,0 +1,62 @@
+"""The histories of a study's trials, from its folder."""
+
+import itertools
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.store.store import RESULTS_NAME, Store
+from untuned.collect.store.trial import StoredTrial
+from untuned.errors import InvalidInput
+from untuned.histories import Histories, History
+
+#: Trials of a cell that are read: enough for a picture, in seconds for the paper's 165 cells.
+MOST = 500
+
+
+def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
+    """Return what the first trials of every cell of a study left.
+
+    Parameters
+    ----------
+    folder
+        The study's, or its file of results.
+    most
+        How many trials of a cell to read: the first ones by number.
+
+    Raises
+    ------
+    InvalidInput
+        Where there is no study.
+    """
+    place = Path(folder).expanduser()
+    place = place if place.is_dir() else place.parent
+    if not (place / RESULTS_NAME).is_file():
+        raise InvalidInput(f"{str(folder)!r} holds no study: pass the folder that `untuned collect` or `run` wrote")
+    with Store.open(place) as store:
+        table = store.scores(nonfinite=store.facts.get("failures", "error")).select(*store.compared)
+        cells: dict[tuple[str, str], History] = {}
+        for a, algorithm in enumerate(table.algorithms):
+            for e, environment in enumerate(table.environments):
+                trials = list(itertools.islice(store.trials([algorithm], [environment]), most))
+                if trials:
+                    cells[algorithm, environment] = _history(trials, table.cells[a][e][: len(trials)])
+    return Histories(MappingProxyType(cells), most)
+
+
+def _history(trials: list[StoredTrial], scores: np.ndarray[Any, np.dtype[np.float64]]) -> History:
+    distributions = {drawn.name: drawn.distribution_text for trial in trials for drawn in trial.draws}
+    values: dict[str, list[Any]] = {name: [None] * len(trials) for name in distributions}
+    for number, trial in enumerate(trials):
+        for drawn in trial.draws:
+            values[drawn.name][number] = drawn.value
+    kept = all(trial.returns is not None or trial.failure is not None for trial in trials)
+    returns = tuple(np.empty(0) if trial.returns is None else trial.returns for trial in trials)
+    return History(
+        scores,
+        MappingProxyType({name: tuple(each) for name, each in values.items()}),
+        MappingProxyType(distributions),
+        returns if kept and any(each.size for each in returns) else (),
+    )

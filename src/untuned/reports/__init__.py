@@ -1,0 +1,1 @@
+"""What a reader sees: tables, figures and a page, from an `Evaluation`."""
