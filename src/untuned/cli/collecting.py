@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.evaluate import Delta, Method, WeightsText, parsed_weights, print_evaluation, showing_progress
+from untuned.cli.evaluate import print_evaluation
+from untuned.cli.judging import Delta, Method, WeightsText, parsed_weights
+from untuned.cli.screen import showing_progress
 from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.collecting import AsJson, Quiet, Workers, interruptible
-from untuned.cli.evaluate import Delta, one_of, showing_progress
+from untuned.cli.judging import Delta, one_of
+from untuned.cli.screen import showing_progress
 from untuned.errors import InvalidInput, Stopped
 
 if TYPE_CHECKING:

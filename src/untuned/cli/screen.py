@@ -1,7 +1,10 @@
 """What every command needs to print for people: a console of the right width, and words in the terminal's letters."""
 
 import shutil
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,3 +27,24 @@ def text(console: "Console", words: str, style: str = "") -> "Text":
     except UnicodeEncodeError:
         words = words.replace("λ", "lambda").encode(console.encoding, "replace").decode(console.encoding)
     return Text(words, style=style)
+
+
+@contextmanager
+def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show a bar on the error stream of a terminal, for what takes long; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def advance(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done)
+
+        yield advance
