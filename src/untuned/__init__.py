@@ -13,6 +13,8 @@ Everything public is here, and is loaded when it is first used:
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
   `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
+- `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
+  `tables`: each of them by itself;
 - `lab`: whether the intervals keep their word, on data of which the truth is known;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
     from untuned.adapters.training.trial import train_trial
-    from untuned.api import collect_scores, evaluate, run
+    from untuned.api import collect_scores, evaluate, report, run
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
     from untuned.collect.study import Study
     from untuned.evaluation import Evaluation
+    from untuned.reports import figures, tables
+    from untuned.reports.report import Report
     from untuned.scores import ScoreTable
 
 __version__ = "0.1.0"
@@ -50,6 +54,7 @@ __all__ = [
     "Evaluation",
     "InvalidInput",
     "MissingExtra",
+    "Report",
     "ScoreTable",
     "Stopped",
     "StoreError",
@@ -66,12 +71,15 @@ __all__ = [
     "environment",
     "environments",
     "evaluate",
+    "figures",
     "from_gymnasium",
     "lab",
     "open_gymnasium",
     "read_scores",
+    "report",
     "run",
     "run_trial",
+    "tables",
     "train_trial",
 ]
 
@@ -79,6 +87,7 @@ _HOMES = {
     "Definition": "untuned.collect.definitions.definition",
     "Draw": "untuned.collect.definitions.draw",
     "Evaluation": "untuned.evaluation",
+    "Report": "untuned.reports.report",
     "ScoreTable": "untuned.scores",
     "Trainer": "untuned.adapters.training.trainer",
     "TrialKey": "untuned.collect.runner.trial",
@@ -89,6 +98,7 @@ _HOMES = {
     "environments": "untuned.collect.environments.registry",
     "collect_scores": "untuned.api",
     "evaluate": "untuned.api",
+    "report": "untuned.api",
     "run": "untuned.api",
     "Study": "untuned.collect.study",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
@@ -98,12 +108,14 @@ _HOMES = {
     "train_trial": "untuned.adapters.training.trial",
 }
 
+_MODULES = {"figures": "untuned.reports.figures", "lab": "untuned.lab", "tables": "untuned.reports.tables"}
+
 
 def __getattr__(name: str) -> object:
     import importlib
 
-    if name == "lab":
-        return importlib.import_module("untuned.lab")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)

@@ -20,7 +20,7 @@ from untuned.judge.evaluate import RESAMPLES, check_options
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.evaluate import evaluate as evaluate_table
 from untuned.judge.methods import Conventions
-from untuned.judge.weights import GAME, Weights
+from untuned.judge.weights import GAME, UNIFORM, Weights
 
 if TYPE_CHECKING:
     from untuned.collect.engines.cells import Cell
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from untuned.collect.store.store import Store
     from untuned.collect.store.trial import StoredTrial
     from untuned.collect.study import Study
+    from untuned.reports.report import Report
 
 
 def evaluate(
@@ -264,6 +265,137 @@ def run(
     if not collected.complete:
         raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
     return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
+
+
+def report(
+    source: Any,
+    out: str | Path | None = None,
+    *,
+    title: str | None = None,
+    beside: "Sequence[str | Evaluation]" = (),
+    study: str | Path | None = None,
+    formats: Sequence[str] = ("pdf",),
+    command: str | None = None,
+    **options: Any,
+) -> "Report":
+    """Return an evaluation as people read it, and write it where ``out`` says.
+
+    Parameters
+    ----------
+    source
+        An `Evaluation`, or whatever `evaluate` takes: the path of a file or of a study's folder, a data frame, ...
+    out
+        A file that ends in .html: one page that needs no network. Anything else is a folder for the page, all tables
+        (Markdown, CSV, LaTeX), all figures, and the numbers as JSON. None writes nothing; `Report.save` does later.
+    title
+        Of the page.
+    beside
+        Interval methods to compare with, by name, or evaluations of the same scores.
+    study
+        The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
+        ``source`` is that folder.
+    formats
+        Of the figures in a folder: "pdf", "svg", "png".
+    command
+        What the page says of how to make it again.
+    **options
+        For `evaluate`.
+
+    Examples
+    --------
+    >>> import untuned
+    >>> scores = {"good": {"a": [3, 4, 5], "b": [2, 3, 2]}, "poor": {"a": [0, 1, 0], "b": [1, 0, 1]}}
+    >>> untuned.report(scores, title="Two algorithms")
+    <Report: Two algorithms; .save('report.html') writes it>
+    """
+    import untuned
+    from untuned.reports.report import Report
+
+    check_report(out, beside=beside, study=study, formats=formats)
+    if isinstance(source, Evaluation):
+        if options:
+            raise InvalidInput(f"{', '.join(options)} given with an evaluation, which is judged already: leave it out")
+        found = source
+    else:
+        found = evaluate(source, **options)
+    folder = study if study is not None else study_folder(source)
+    histories = None
+    if folder is not None:
+        from untuned.adapters.histories import read_histories
+
+        histories = read_histories(folder)
+    made = Report(
+        evaluation=found,
+        title=title or _title(found),
+        command=command or _as_python(found),
+        version=untuned.__version__,
+        beside=tuple(_beside(found, each) for each in beside),
+        histories=histories,
+    )
+    if out is not None:
+        made.save(out, formats=tuple(formats))
+    return made
+
+
+def _title(found: Evaluation) -> str:
+    name = found.provenance.get("study") or found.provenance.get("file")
+    return f"Evaluation of {name}" if name else "Evaluation of reinforcement-learning algorithms"
+
+
+def check_report(
+    out: str | Path | None,
+    *,
+    beside: "Sequence[str | Evaluation]" = (),
+    study: str | Path | None = None,
+    formats: Sequence[str] = (),
+) -> None:
+    """Refuse before the scores are judged what `report` would refuse after that."""
+    from untuned.judge.methods import method
+    from untuned.reports.figures import check_formats
+    from untuned.reports.report import check_place
+
+    if out is not None:
+        check_place(Path(out))
+    for each in beside:
+        if isinstance(each, str):
+            method(each)
+    check_formats(formats)
+    if study is not None and study_folder(study) is None:
+        raise InvalidInput(f"study={str(study)!r} is no study: pass the folder that `untuned collect` or `run` wrote")
+
+
+def study_folder(source: Any) -> Path | None:
+    """Return the folder of the study that a source is, None for what is none."""
+    if not isinstance(source, str | Path):
+        return None
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return path
+    return path.parent if path.suffix.lower() in (".sqlite", ".db") else None
+
+
+def _beside(found: Evaluation, other: str | Evaluation) -> Evaluation:
+    """Return the same scores judged by another method."""
+    if isinstance(other, str):
+        given = found.settings["weights"]
+        return evaluate(
+            found.scores,
+            intervals=other,
+            delta=found.delta,
+            weights=given if given in (GAME, UNIFORM) else found.q_er,  # type: ignore[arg-type]
+        )
+    if not isinstance(other, Evaluation):
+        raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")
+    if (other.algorithms, other.environments) != (found.algorithms, found.environments):
+        raise InvalidInput("beside has an evaluation of other algorithms or environments: compare the same scores")
+    return other
+
+
+def _as_python(found: Evaluation) -> str:
+    """Return the call that makes a report again."""
+    chosen = {name: found.settings[name] for name in ("intervals", "delta", "weights", "conventions")}
+    given = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
+    return f"untuned.report(untuned.evaluate(scores, {given}), 'report.html')"
 
 
 def check_evaluation(study: "Study", intervals: str | None, delta: float, weights: Weights) -> None:

@@ -303,14 +303,18 @@ class Evaluation:
         return json.dumps(self.to_dict(percentiles=percentiles), indent=indent, allow_nan=False, ensure_ascii=False)
 
     @property
+    def level(self) -> str:
+        """The probability that everything holds together, 1 - delta, in words: ``"95 %"``."""
+        # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
+        return f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
+
+    @property
     def claim(self) -> str:
         """One sentence on what the intervals promise."""
-        # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
-        percent = f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
         if self.valid:
             looks = "however often you look" if self.anytime else "if the numbers of trials were chosen beforehand"
-            return f"With probability at least {percent}, all intervals and verdicts hold, {looks}."
-        return f"Intervals and verdicts are approximate: they aim at {percent} together and do not guarantee it."
+            return f"With probability at least {self.level}, all intervals and verdicts hold, {looks}."
+        return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))

@@ -1,7 +1,8 @@
 """`Histories`: what the trials of a study left besides their scores, for those who look closer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from untuned.scores import Floats
@@ -39,10 +40,13 @@ class Histories:
         By (algorithm, environment); only cells that have trials.
     most
         How many trials of a cell were read at most: the first ones by number, which no result has chosen.
+    facts
+        How the trials were run, for readers: the study's seed, its metric and so on.
     """
 
     cells: Mapping[tuple[str, str], History]
     most: int
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def has_returns(self) -> bool:

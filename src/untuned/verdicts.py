@@ -105,10 +105,10 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
         worse = sorted(np.flatnonzero(better[a]).tolist(), key=place.__getitem__)
         if worse:
             everybody = len(worse) == n - 1 > 1
-            others = "all others" if everybody else _listed([names[b] for b in worse])
+            others = "all others" if everybody else listed([names[b] for b in worse])
             found.append(f"{names[a]} is better than {others}.")
     groups = sorted(sorted(place[a] for a in group) for group in pairs.groups())
-    alike = [_listed([names[order[number]] for number in group]) for group in groups[:_GROUPS]]
+    alike = [listed([names[order[number]] for number in group]) for group in groups[:_GROUPS]]
     found += [f"{group} cannot be told apart yet." for group in alike]
     if len(groups) > _GROUPS:
         more = len(groups) - _GROUPS
@@ -125,7 +125,7 @@ _NAMES = 8
 _GROUPS = 8
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return names as a sentence has them."""
     if len(names) > _NAMES + 1:
         return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"

@@ -1,6 +1,7 @@
 """The histories of a study's trials, from its folder."""
 
 import itertools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -37,13 +38,30 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
         raise InvalidInput(f"{str(folder)!r} holds no study: pass the folder that `untuned collect` or `run` wrote")
     with Store.open(place) as store:
         table = store.scores(nonfinite=store.facts.get("failures", "error")).select(*store.compared)
+        facts = _facts(store.facts, table.algorithms, sum(store.failures().values()))
         cells: dict[tuple[str, str], History] = {}
         for a, algorithm in enumerate(table.algorithms):
             for e, environment in enumerate(table.environments):
                 trials = list(itertools.islice(store.trials([algorithm], [environment]), most))
                 if trials:
                     cells[algorithm, environment] = _history(trials, table.cells[a][e][: len(trials)])
-    return Histories(MappingProxyType(cells), most)
+    return Histories(MappingProxyType(cells), most, MappingProxyType(facts))
+
+
+def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> dict[str, str]:
+    chosen = {
+        "study's seed": study.get("seed"),
+        "metric": study.get("metric"),
+        "precision": study.get("precision"),
+        "collected with untuned": study.get("untuned"),
+        "trials that failed": f"{failed:,}, counted as {study.get('failures', 'an error')}" if failed else "none",
+        "definitions": ", ".join(
+            f"{each['name']} {each.get('version', '')}".strip()
+            for each in study.get("algorithms", ())
+            if each.get("name") in algorithms
+        ),
+    }
+    return {name: str(value) for name, value in chosen.items() if value not in (None, "")}
 
 
 def _history(trials: list[StoredTrial], scores: np.ndarray[Any, np.dtype[np.float64]]) -> History:

@@ -12,6 +12,7 @@ from untuned.cli.collecting import collect, new, run
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
+from untuned.cli.report import report
 from untuned.cli.results import export, merge, show, status
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
@@ -48,6 +49,7 @@ app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="collect")(collect)
 app.command(name="evaluate")(evaluate)
+app.command(name="report")(report)
 app.command(name="status")(status)
 app.command(name="show")(show)
 app.command(name="export")(export)
@@ -62,8 +64,9 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        # Not standalone: the exit codes, and what is said before them, are decided here alone.
-        code = app(arguments or ["--help"], prog_name="untuned", standalone_mode=False)
+        # Not standalone: the exit codes, and what is said before them, are decided here alone. What was typed goes
+        # along, for a report that says how it was made.
+        code = app(arguments or ["--help"], prog_name="untuned", standalone_mode=False, obj=tuple(arguments))
     except _MISTYPED as error:
         place = error.ctx.command_path if getattr(error, "ctx", None) else "untuned"
         _complain(f"error: {error.format_message()}\nTry '{place} --help'.", debug)

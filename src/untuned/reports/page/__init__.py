@@ -1,0 +1,1 @@
+"""One HTML page with everything, that needs no network."""

@@ -1,0 +1,148 @@
+"""What the page's charts show, as plain JSON: numbers with as many digits as a screen has use for."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from untuned.evaluation import Evaluation
+from untuned.histories import Histories
+from untuned.reports.bands import bands
+from untuned.reports.curves import learning_curve, response
+from untuned.reports.layout import layered
+from untuned.reports.styles import styles
+from untuned.scores import Floats
+
+#: Points of a distribution, at most and at least; and numbers that all distributions may have together, about 2 MB.
+_MOST_POINTS, _LEAST_POINTS, _NUMBERS = 201, 33, 300_000
+
+
+def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None) -> dict[str, Any]:
+    """Return everything that charts are made of; algorithms are named by their number, None is infinite."""
+    looks = styles(evaluation.algorithms)
+    return {
+        "algorithms": [
+            {
+                "name": name,
+                "light": looks[name].colour,
+                "dark": looks[name].dark_colour,
+                "dashes": list(looks[name].dashes),
+                "symbol": looks[name].symbol,
+            }
+            for name in evaluation.algorithms
+        ],
+        "order": list(evaluation.order),
+        "aggregate": [_aggregate(each) for each in (evaluation, *beside)],
+        "order_diagram": _order_diagram(evaluation),
+        "distributions": _distributions(evaluation),
+        "curves": [] if histories is None else _curves(evaluation, histories),
+        "responses": [] if histories is None else _responses(evaluation, histories),
+    }
+
+
+def _aggregate(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "method": evaluation.method,
+        "valid": evaluation.valid,
+        "score": evaluation.score_a.tolist(),
+        "low": evaluation.low_a.tolist(),
+        "high": evaluation.high_a.tolist(),
+    }
+
+
+def _order_diagram(evaluation: Evaluation) -> dict[str, Any]:
+    places = layered(len(evaluation.algorithms), evaluation.pairs.covers())
+    level = {a: number for number, members in enumerate(places.levels) for a in members}
+    return {
+        "x": _short(places.x),
+        "level": [level[a] for a in range(len(level))],
+        "lines": [[[_digits(x), number] for x, number in line] for line in places.lines],
+        "width": _digits(places.width),
+    }
+
+
+def levels(cells: int) -> Floats:
+    """Return the probabilities at which quantiles are shown: an odd number, so that the median is one of them."""
+    points = int(np.clip(_NUMBERS / max(3 * cells, 1), _LEAST_POINTS, _MOST_POINTS)) // 2 * 2 + 1
+    found = np.linspace(0.0, 1.0, points)
+    # A quantile function ends before 0 and 1: nearly the worst, nearly the best.
+    found[0], found[-1] = 0.001, 0.999
+    return found
+
+
+def _distributions(evaluation: Evaluation) -> dict[str, Any]:
+    found = bands(evaluation)
+    chosen = levels(len(found))
+    panels = []
+    for e, environment in enumerate(evaluation.environments):
+        series = []
+        for a, algorithm in enumerate(evaluation.algorithms):
+            band = found.get((algorithm, environment))
+            if band is not None:
+                estimate, low, high = band.quantiles(chosen)
+                series.append({"a": a, "y": _short(estimate), "low": _short(low), "high": _short(high)})
+        cells = [row[e] for row in evaluation.scores.cells if row[e].size]
+        ends = (min(cell.min() for cell in cells), max(cell.max() for cell in cells)) if cells else (0.0, 1.0)
+        panels.append({"environment": environment, "series": series, "ends": _short(ends)})
+    return {"levels": _short(chosen), "panels": panels}
+
+
+def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:
+    panels = []
+    for environment in evaluation.environments:
+        series = []
+        for a, algorithm in enumerate(evaluation.algorithms):
+            history = histories.cells.get((algorithm, environment))
+            curve = None if history is None else learning_curve(history, delta=evaluation.delta)
+            if curve is not None:
+                series.append(
+                    {
+                        "a": a,
+                        "x": _short(curve.x),
+                        "y": _short(curve.median),
+                        "low": _short(curve.low),
+                        "high": _short(curve.high),
+                    }
+                )
+        if series:
+            panels.append({"environment": environment, "series": series})
+    return panels
+
+
+def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:
+    found = []
+    for a, algorithm in enumerate(evaluation.algorithms):
+        for e, environment in enumerate(evaluation.environments):
+            history = histories.cells.get((algorithm, environment))
+            for name, text in ({} if history is None else history.distributions).items():
+                assert history is not None
+                shown = response(history, name, delta=evaluation.delta)
+                if shown is not None:
+                    found.append(
+                        {
+                            "a": a,
+                            "e": e,
+                            "name": name,
+                            "from": text,
+                            "labels": None if shown.labels is None else list(shown.labels),
+                            "x": _short(shown.x),
+                            "y": _short(shown.median),
+                            "low": _short(shown.low),
+                            "high": _short(shown.high),
+                            "log": shown.logarithmic,
+                        }
+                    )
+    return found
+
+
+def _short(numbers: Iterable[float] | Floats) -> list[float | int | None]:
+    """Return numbers with five digits, which no screen tells from the full ones; None for infinite ones."""
+    return [_digits(float(each)) for each in numbers]
+
+
+def _digits(number: float) -> float | int | None:
+    if not math.isfinite(number):
+        return None
+    rounded = float(f"{number:.5g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

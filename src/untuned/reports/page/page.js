@@ -1,0 +1,453 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("charts").textContent);
+  const shown = data.algorithms.map(() => true);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let printing = false;
+  let view = "quantile";
+
+  // Names are anybody's text, and the charts read tags in theirs.
+  const plain = (text) =>
+    String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", " ");
+  const brief = (text, most = 26) => {
+    const letters = Array.from(text);
+    return letters.length <= most ? text : letters.slice(0, most - 9).join("") + "…" + letters.slice(-8).join("");
+  };
+  const night = () => dark.matches && !printing;
+  const colour = (a) => data.algorithms[a][night() ? "dark" : "light"];
+  const faint = (a) => colour(a) + (data.algorithms.length > 12 ? "18" : "28");
+  const dash = (a, width) => data.algorithms[a].dashes.map((length) => `${length * width}px`).join(",") || "solid";
+  const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const said = (number) =>
+    number === null ? "∞" : Number(number).toLocaleString("en", { maximumSignificantDigits: 5 }).replace("-", "−");
+
+  const axis = (title, more = {}) => ({
+    title: { text: title, font: { size: 12 }, standoff: 8 },
+    gridcolor: ink("--line"),
+    zeroline: false,
+    linecolor: ink("--muted"),
+    automargin: true,
+    ...more,
+  });
+  const layout = (more) => ({
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: ink("--text"), size: 12, family: "system-ui, sans-serif" },
+    margin: { l: 50, r: 12, t: 10, b: 42 },
+    showlegend: false,
+    hovermode: "closest",
+    hoverlabel: { align: "left" },
+    dragmode: window.matchMedia("(pointer: coarse)").matches ? false : "zoom",
+    ...more,
+  });
+  const settings = {
+    displaylogo: false,
+    responsive: true,
+    scrollZoom: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  };
+
+  // Several intervals of an algorithm stand below one another, those of the first method on top.
+  function aggregate() {
+    const count = data.aggregate.length;
+    const traces = [];
+    data.aggregate.forEach((method, m) => {
+      data.order.forEach((a, place) => {
+        traces.push({
+          type: "scatter",
+          mode: "markers",
+          name: plain(data.algorithms[a].name),
+          meta: [plain(data.algorithms[a].name), plain(method.method + (method.valid ? "" : ", approximate"))],
+          x: [method.score[a]],
+          y: [place + (count > 1 ? (m - (count - 1) / 2) * (0.7 / count) : 0)],
+          visible: shown[a],
+          marker: {
+            color: colour(a),
+            symbol: data.algorithms[a].symbol + (method.valid ? "" : "-open"),
+            size: count > 1 ? 7 : 10,
+          },
+          error_x: {
+            type: "data",
+            symmetric: false,
+            array: [method.high[a] - method.score[a]],
+            arrayminus: [method.score[a] - method.low[a]],
+            color: colour(a),
+            thickness: count > 1 ? 1.5 : 2.5,
+            width: count > 1 ? 3 : 5,
+          },
+          customdata: [[method.low[a], method.high[a]]],
+          hovertemplate:
+            "<b>%{meta[0]}</b><br>%{x:.4f} (%{customdata[0]:.4f}, %{customdata[1]:.4f})<br>%{meta[1]}<extra></extra>",
+        });
+      });
+    });
+    return [
+      traces,
+      layout({
+        xaxis: axis("aggregate score"),
+        yaxis: axis("", {
+          tickvals: data.order.map((_, place) => place),
+          ticktext: data.order.map((a) => plain(brief(data.algorithms[a].name, narrow() ? 14 : 26))),
+          range: [data.order.length - 0.5, -0.5],
+          showgrid: false,
+          fixedrange: true,
+        }),
+      }),
+    ];
+  }
+
+  const narrow = () => window.innerWidth < 640;
+
+  function order(element) {
+    const diagram = data.order_diagram;
+    const depth = Math.max(...diagram.level);
+    // Between two neighbours there is one unit of room for a name.
+    const unit = element.clientWidth / (diagram.width + 2);
+    const letters = Math.min(Math.max(Math.floor(unit / 7.5) - 3, 10), 26);
+    const lines = { x: [], y: [] };
+    for (const points of diagram.lines) {
+      lines.x.push(...points.map((point) => point[0]), null);
+      lines.y.push(...points.map((point) => -point[1]), null);
+    }
+    const traces = [
+      { type: "scatter", mode: "lines", ...lines, line: { color: ink("--muted"), width: 1 }, hoverinfo: "skip" },
+      {
+        type: "scatter",
+        mode: "markers+text",
+        cliponaxis: false,
+        x: diagram.x,
+        y: diagram.level.map((level) => -level),
+        text: data.algorithms.map((each) => plain(" " + brief(each.name, letters))),
+        textposition: "middle right",
+        textfont: { color: ink("--text"), size: 11 },
+        customdata: data.algorithms.map((each) => [plain(each.name)]),
+        hovertemplate: "%{customdata[0]}<extra></extra>",
+        marker: {
+          color: data.algorithms.map((_, a) => colour(a)),
+          symbol: data.algorithms.map((each) => each.symbol),
+          size: 11,
+        },
+      },
+    ];
+    const bare = { visible: false, fixedrange: true };
+    return [
+      traces,
+      layout({
+        margin: { l: 10, r: 10, t: 10, b: 10 },
+        // A lone column would stand at the edge.
+        xaxis: { ...bare, range: [diagram.width ? -0.3 : -1, diagram.width + (diagram.width ? 0.9 : 1)] },
+        yaxis: { ...bare, range: [-depth - 0.4, 0.4] },
+      }),
+    ];
+  }
+
+  // A line with its band for every algorithm: the band first, below all lines. Turned, x and y change places.
+  function lines(series, { ends, turned, titles, template, xaxis = {} }) {
+    const span = ends[1] - ends[0] || Math.abs(ends[1]) || 1;
+    const view = [ends[0] - 0.04 * span, ends[1] + 0.04 * span];
+    // Where nothing bounds a function its band leaves the picture.
+    const low = (number) => (number === null ? view[0] - span : number);
+    const high = (number) => (number === null ? view[1] + span : number);
+    const bands = [];
+    const curves = [];
+    series.forEach((each) => {
+      const name = plain(data.algorithms[each.a].name);
+      const there = each.x.concat(each.x.slice().reverse());
+      const around = each.high.map(high).concat(each.low.map(low).reverse());
+      bands.push({
+        type: "scatter",
+        mode: "lines",
+        x: turned ? around : there,
+        y: turned ? there : around,
+        fill: "toself",
+        fillcolor: faint(each.a),
+        line: { width: 0 },
+        hoverinfo: "skip",
+        name,
+        visible: shown[each.a],
+      });
+      curves.push({
+        type: "scatter",
+        mode: "lines+markers",
+        x: turned ? each.y : each.x,
+        y: turned ? each.x : each.y,
+        name,
+        meta: [name],
+        customdata: each.x.map((x, i) => [
+          said(x),
+          said(each.y[i]),
+          each.low[i] === null ? "−∞" : said(each.low[i]),
+          said(each.high[i]),
+        ]),
+        line: { color: colour(each.a), width: 1.8, dash: dash(each.a, 1.8) },
+        // A mark here and there, not at the same places for everybody.
+        marker: {
+          color: colour(each.a),
+          symbol: data.algorithms[each.a].symbol,
+          size: each.x.map((_, i) => ((i + 3 * each.a) % Math.ceil(each.x.length / 6) === 0 ? 7 : 0)),
+          line: { width: 0 },
+        },
+        hovertemplate: template,
+        visible: shown[each.a],
+      });
+    });
+    const across = axis(titles[0], xaxis);
+    const along = axis(titles[1], { range: view });
+    return [
+      bands.concat(curves),
+      layout(turned ? { xaxis: { ...along }, yaxis: { ...across } } : { xaxis: across, yaxis: along }),
+    ];
+  }
+
+  function distribution(element, number) {
+    const panel = data.distributions.panels[number];
+    const series = panel.series.map((each) => ({ ...each, x: data.distributions.levels }));
+    return lines(series, {
+      ends: panel.ends,
+      turned: view === "distribution",
+      titles: ["probability", "score"],
+      template:
+        "<b>%{meta[0]}</b><br>%{customdata[0]} of trials score at most<br>" +
+        "%{customdata[1]} (%{customdata[2]}, %{customdata[3]})<extra></extra>",
+      xaxis: { range: [-0.01, 1.01] },
+    });
+  }
+
+  function curve(element, number) {
+    const panel = data.curves[number];
+    const all = panel.series.flatMap((each) => [...each.low, ...each.high, ...each.y]).filter((y) => y !== null);
+    return lines(panel.series, {
+      ends: [Math.min(...all), Math.max(...all)],
+      turned: false,
+      titles: ["episode", "median return"],
+      template:
+        "<b>%{meta[0]}</b><br>episode %{customdata[0]}<br>" +
+        "%{customdata[1]} (%{customdata[2]}, %{customdata[3]})<extra></extra>",
+    });
+  }
+
+  function response(element, number) {
+    const each = data.responses[number];
+    const labels = each.labels;
+    const known = each.low.concat(each.high, each.y).filter((y) => y !== null);
+    const ends = [Math.min(...known), Math.max(...known)];
+    const span = ends[1] - ends[0] || Math.abs(ends[1]) || 1;
+    const view = [ends[0] - 0.06 * span, ends[1] + 0.06 * span];
+    const trace = {
+      type: "scatter",
+      mode: labels ? "markers" : "lines+markers",
+      x: each.x,
+      y: each.y,
+      line: { color: colour(each.a), width: 1.2, dash: dash(each.a, 1.2) },
+      marker: { color: colour(each.a), symbol: data.algorithms[each.a].symbol, size: 7 },
+      error_y: {
+        type: "data",
+        symmetric: false,
+        array: each.y.map((y, i) => (each.high[i] === null ? view[1] + span : each.high[i]) - y),
+        arrayminus: each.y.map((y, i) => y - (each.low[i] === null ? view[0] - span : each.low[i])),
+        color: colour(each.a),
+        thickness: 1.2,
+        width: 3,
+      },
+      customdata: each.x.map((x, i) => [
+        labels ? plain(labels[i]) : said(x),
+        said(each.y[i]),
+        each.low[i] === null ? "−∞" : said(each.low[i]),
+        said(each.high[i]),
+      ]),
+      meta: [plain(each.name)],
+      hovertemplate:
+        "%{meta[0]} %{customdata[0]}<br>median score %{customdata[1]} (%{customdata[2]}, %{customdata[3]})<extra></extra>",
+    };
+    const ticks = labels ? { tickvals: each.x, ticktext: labels.map((label) => plain(brief(label, 14))) } : {};
+    return [
+      [trace],
+      layout({
+        xaxis: axis(plain(brief(each.name, 40)), { type: each.log ? "log" : "linear", ...ticks }),
+        yaxis: axis("median score", { range: view }),
+      }),
+    ];
+  }
+
+  const kinds = { aggregate, order, distribution, curve, response };
+  const drawn = new Set();
+
+  function draw(element) {
+    const [traces, arrangement] = kinds[element.dataset.chart](element, Number(element.dataset.number));
+    // Before printing the window still has its own width: these fit between the margins of A4 and letter paper.
+    if (printing) arrangement.width = element.closest(".panel") ? 330 : 680;
+    drawn.add(element);
+    return Plotly.react(element, traces, arrangement, settings);
+  }
+
+  const redraw = () => Promise.all(Array.from(drawn, draw));
+
+  // A chart is drawn when it comes near the window: 57 environments would take seconds together.
+  const nearby = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting && !drawn.has(entry.target)) draw(entry.target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  const watch = (element) => nearby.observe(element);
+  document.querySelectorAll(".chart").forEach(watch);
+
+  // The same line and mark as in the charts, wherever an algorithm is named.
+  const paths = {
+    circle: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
+    square: "M-3.6,-3.6H3.6V3.6H-3.6Z",
+    diamond: "M0,-4.8L4.8,0L0,4.8L-4.8,0Z",
+    "triangle-up": "M0,-4.6L4.4,3.4H-4.4Z",
+    "triangle-down": "M0,4.6L4.4,-3.4H-4.4Z",
+    "triangle-left": "M-4.6,0L3.4,-4.4V4.4Z",
+    "triangle-right": "M4.6,0L-3.4,-4.4V4.4Z",
+    cross: "M-1.5,-4.5H1.5V-1.5H4.5V1.5H1.5V4.5H-1.5V1.5H-4.5V-1.5H-1.5Z",
+    x: "M-4.2,-2.1L-2.1,-4.2L0,-2.1L2.1,-4.2L4.2,-2.1L2.1,0L4.2,2.1L2.1,4.2L0,2.1L-2.1,4.2L-4.2,2.1L-2.1,0Z",
+    star: "M0,-5L1.2,-1.6L4.8,-1.5L1.9,0.6L2.9,4L0,2L-2.9,4L-1.9,0.6L-4.8,-1.5L-1.2,-1.6Z",
+    hexagon: "M0,-4.6L4,-2.3V2.3L0,4.6L-4,2.3V-2.3Z",
+  };
+  function marks() {
+    document.querySelectorAll("[data-mark]").forEach((element) => {
+      const a = Number(element.dataset.mark);
+      const strokes = data.algorithms[a].dashes.map((length) => length * 2).join(" ");
+      element.innerHTML =
+        `<svg viewBox="-15 -6 30 12" width="30" height="12" focusable="false">` +
+        `<path d="M-15,0H15" stroke="${colour(a)}" stroke-width="2" stroke-dasharray="${strokes}"/>` +
+        `<path d="${paths[data.algorithms[a].symbol]}" fill="${colour(a)}"/></svg>`;
+    });
+  }
+  marks();
+
+  function announce(text) {
+    document.getElementById("announcement").textContent = text;
+  }
+
+  function toggle(a, on) {
+    shown[a] = on;
+    document.querySelector(`.toggle[data-algorithm="${a}"]`).setAttribute("aria-pressed", String(on));
+  }
+  document.querySelectorAll(".toggle").forEach((button) => {
+    button.addEventListener("click", () => {
+      const a = Number(button.dataset.algorithm);
+      toggle(a, !shown[a]);
+      announce(`${data.algorithms[a].name} is ${shown[a] ? "shown" : "hidden"}`);
+      redraw();
+    });
+  });
+  document.querySelectorAll(".every").forEach((button) => {
+    button.addEventListener("click", () => {
+      const on = button.dataset.shown === "true";
+      data.algorithms.forEach((_, a) => toggle(a, on));
+      announce(on ? "all algorithms are shown" : "all algorithms are hidden");
+      redraw();
+    });
+  });
+  document.querySelectorAll("input[name=view]").forEach((input) => {
+    input.addEventListener("change", () => {
+      view = input.value;
+      redraw();
+    });
+  });
+
+  function compare(kind, ascending) {
+    return (one, other) => {
+      // What is missing stays last, whichever way the rest is sorted.
+      if (one.value === "" || other.value === "") return (one.value === "") - (other.value === "");
+      const difference =
+        kind === "text" ? one.value.localeCompare(other.value, "en", { numeric: true }) : one.value - other.value;
+      return ascending ? difference : -difference;
+    };
+  }
+  document.querySelectorAll("table.sortable").forEach((table) => {
+    const body = table.tBodies[0];
+    table.querySelectorAll(".sort").forEach((button, column) => {
+      button.addEventListener("click", () => {
+        const heading = button.closest("th");
+        const before = heading.getAttribute("aria-sort");
+        // Numbers begin with the largest, but ranks and names with the first.
+        const rising = button.dataset.kind === "text" || /^(rank|worst|best)$/.test(button.textContent);
+        const ascending = before === "none" ? rising : before === "descending";
+        const rows = Array.from(body.rows, (row) => ({ row, value: row.cells[column].dataset.value }));
+        rows.sort(compare(button.dataset.kind, ascending));
+        body.append(...rows.map((each) => each.row));
+        table.querySelectorAll("th[aria-sort]").forEach((each) => each.setAttribute("aria-sort", "none"));
+        heading.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+        announce(`sorted by ${button.textContent}, ${ascending ? "ascending" : "descending"}`);
+      });
+    });
+  });
+
+  const choices = ["algorithm", "environment"].map((what) => document.getElementById(`response-${what}`));
+  if (choices[0]) {
+    const panels = document.getElementById("responses");
+    const fill = (select, numbers, name) => {
+      for (const number of new Set(numbers)) select.add(new Option(name(number), number));
+    };
+    const places = data.order.filter((a) => data.responses.some((each) => each.a === a));
+    fill(choices[0], places, (a) => data.algorithms[a].name);
+    fill(choices[1], data.responses.map((each) => each.e), (e) => data.distributions.panels[e].environment);
+    const choose = () => {
+      const [a, e] = choices.map((select) => Number(select.value));
+      for (const old of panels.querySelectorAll(".chart")) {
+        drawn.delete(old);
+        nearby.unobserve(old);
+        Plotly.purge(old);
+      }
+      panels.textContent = "";
+      data.responses.forEach((each, number) => {
+        if (each.a !== a || each.e !== e) return;
+        const panel = document.createElement("article");
+        panel.className = "panel";
+        const title = document.createElement("h3");
+        title.textContent = each.name;
+        const source = document.createElement("p");
+        source.className = "small";
+        source.textContent = `from ${each.from}`;
+        const chart = document.createElement("div");
+        chart.className = "chart response";
+        chart.dataset.chart = "response";
+        chart.dataset.number = number;
+        chart.setAttribute("role", "img");
+        chart.setAttribute("aria-label", `Median score by ${each.name}`);
+        panel.append(title, source, chart);
+        panels.append(panel);
+        watch(chart);
+      });
+      if (!panels.childElementCount) panels.textContent = "Nothing is drawn here.";
+    };
+    choices.forEach((select) => select.addEventListener("change", choose));
+    choose();
+  }
+
+  document.getElementById("download").addEventListener("click", () => {
+    const text = document.getElementById("evaluation").textContent;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = "evaluation.json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+
+  dark.addEventListener("change", () => {
+    marks();
+    redraw();
+  });
+
+  // On paper: dark on white, every chart, every table.
+  let closed = [];
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    closed = Array.from(document.querySelectorAll("details:not([open])"));
+    closed.forEach((each) => (each.open = true));
+    marks();
+    document.querySelectorAll(".chart").forEach(draw);
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    closed.forEach((each) => (each.open = false));
+    marks();
+    redraw();
+  });
+})();

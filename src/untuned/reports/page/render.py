@@ -1,0 +1,80 @@
+"""The page, from what it says and shows to one self-contained file."""
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from untuned.evaluation import Evaluation
+from untuned.histories import Histories
+from untuned.reports.page.charts import chart_data
+from untuned.reports.page.content import content
+
+
+def page(
+    evaluation: Evaluation,
+    *,
+    title: str,
+    command: str,
+    version: str,
+    beside: Sequence[Evaluation] = (),
+    histories: Histories | None = None,
+) -> str:
+    """Return a whole HTML document that needs nothing else; the same evaluation gives the same text.
+
+    Parameters
+    ----------
+    evaluation
+        What was found.
+    title
+        Of the page.
+    command
+        How to make it again.
+    version
+        Of this program.
+    beside
+        The same scores judged by other methods, for a comparison.
+    histories
+        What the trials left besides scores, for those who look closer.
+    """
+    from plotly.offline import get_plotlyjs
+
+    charts = chart_data(evaluation, beside, histories)
+    written = content(evaluation, beside, histories, charts, title=title, command=command, version=version)
+    # Whatever is not said to be safe is escaped.
+    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    template.filters |= {"score": _score, "percent": _percent, "share": _share}
+    return template.from_string(_file("page.html.jinja")).render(
+        **written,
+        css=Markup(_file("page.css")),
+        script=Markup(_file("page.js")),
+        plotly=Markup(get_plotlyjs()),
+        evaluation_json=_embedded(evaluation.to_dict()),
+        charts_json=_embedded(charts),
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("untuned.reports.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(value: Any) -> Markup:
+    """Return JSON as it may stand in a script element, which ends at the first ``</script>`` whatever is around it."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _score(number: float) -> str:
+    return f"{number:.4f}".replace("-", "−")
+
+
+def _percent(share: float) -> str:
+    """Return a weight in percent, a dash for none at all."""
+    return f"{100 * share:.1f}" if share >= 0.0005 else "–" if share == 0 else "<0.1"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,49 @@
+"""The question an evaluation answers, and the answer, in words."""
+
+from untuned.evaluation import Evaluation
+from untuned.verdicts import listed
+
+
+def question(evaluation: Evaluation) -> str:
+    """Return the question."""
+    return (
+        f"Which of these {len(evaluation.algorithms):,} algorithms "
+        f"{'performs' if len(evaluation.algorithms) == 2 else 'perform'} best across "
+        f"{'this environment' if len(evaluation.environments) == 1 else f'these {len(evaluation.environments):,} environments'}?"
+    )
+
+
+def answer(evaluation: Evaluation) -> str:
+    """Return the answer in one or two sentences: who is best, as far as is known; never more than that."""
+    first = leaders(evaluation)
+    others = len(evaluation.algorithms) - len(first)
+    if len(first) == 1:
+        everybody = "the other one" if others == 1 else f"each of the {others} others"
+        return f"{first[0]} performs best: it is better than {everybody}."
+    if not others:
+        return "Nobody can be named best yet: no two of them can be told apart."
+    those = "it is" if others == 1 else "they are"
+    return (
+        f"{listed(first)} may be the best, and cannot be told apart yet; the other "
+        f"{'one is' if others == 1 else f'{others} are'} not the best: somebody is known to be better than {those}."
+    )
+
+
+def leaders(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return those whom nobody is known to be better than, the best score first."""
+    better = evaluation.pairs.better_ab
+    return tuple(evaluation.algorithms[a] for a in evaluation.order if not better[:, a].any())
+
+
+def weighing(evaluation: Evaluation) -> str:
+    """Return how environments are weighed, in words."""
+    chosen = evaluation.settings.get("weights")
+    if chosen == "game":
+        return (
+            "Environments and references are weighed by the equilibrium of a game, in which one player picks an "
+            "algorithm and the other an environment and a reference to hold against it: neither can gain by picking "
+            "differently, so no choice of environments flatters anybody."
+        )
+    if chosen == "uniform":
+        return "All environments weigh the same, and so do all references."
+    return "Environments and references have weights that were given."
