@@ -44,7 +44,9 @@ def report(
     beside: Annotated[
         str | None,
         typer.Option(
-            "--beside", metavar="METHOD,...", help="Also the intervals of these methods, for a comparison: pbp,bootstrap."
+            "--beside",
+            metavar="METHOD,...",
+            help="Also the intervals of these methods, for a comparison: pbp,bootstrap.",
         ),
     ] = None,
     study: Annotated[

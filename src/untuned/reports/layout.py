@@ -164,7 +164,10 @@ def _positions(levels: list[list[int]], above: list[list[int]], below: list[list
     for sweep in range(_SWEEPS):
         for members in levels if sweep % 2 == 0 else reversed(levels):
             wanted = np.array(
-                [np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else x[node] for node in members]
+                [
+                    np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else x[node]
+                    for node in members
+                ]
             )
             x[members] = _apart(wanted, room[members], weights[members])
     return x - x.min() if x.size else x

@@ -1,0 +1,448 @@
+"""The page in a real browser: what it shows, what can be done with it, and that it asks nobody for anything."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reporting
+import untuned
+from browsing import Visit, chromium, visiting
+from untuned.evaluation import Evaluation
+
+ALGORITHMS = ("slow", "middling", "quick", "quickest", "twin")
+ENVIRONMENTS = ("flat", "steep", "round")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def found() -> Evaluation:
+    """Five algorithms, one cell without trials, one environment with a declared range."""
+    table = {
+        algorithm: {
+            environment: reporting.scores(a, e, 300)
+            for e, environment in enumerate(ENVIRONMENTS)
+            if (algorithm, environment) != ("twin", "round")
+        }
+        for a, algorithm in enumerate(ALGORITHMS)
+    }
+    return untuned.evaluate(table, ranges={"flat": (-200, 200)}, weights="uniform")
+
+
+@pytest.fixture(scope="module")
+def path(found: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("page") / "report.html"
+    untuned.report(found, place, title="Five algorithms", beside=["pbp-t"])
+    return place
+
+
+def rows(visit: Visit, table: str) -> list[list[tuple[str, str]]]:
+    """Return the cells of a table's body: what is shown, and the value behind it."""
+    found: list[list[tuple[str, str]]] = visit.page.eval_on_selector_all(
+        f"{table} > tbody > tr",
+        "(rows) => rows.map((row) => [...row.cells].map((cell) => [cell.textContent.trim(), cell.dataset.value]))",
+    )
+    return [[(text, value) for text, value in row] for row in found]
+
+
+def values(visit: Visit, table: str) -> list[list[str]]:
+    return [[value for _, value in row] for row in rows(visit, table)]
+
+
+def column(visit: Visit, table: str, number: int) -> list[str]:
+    return [row[number][1] for row in rows(visit, table)]
+
+
+def embedded(visit: Visit) -> Any:
+    return json.loads(visit.page.text_content("#evaluation"))
+
+
+def visible_names(visit: Visit, chart: str) -> set[str]:
+    names: list[str] = visit.page.eval_on_selector(
+        chart, "(chart) => chart.data.filter((trace) => trace.visible !== false).map((trace) => trace.name)"
+    )
+    return set(names)
+
+
+def test_the_page_loads_and_draws_everything(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        assert visit.page.title() == "Five algorithms"
+        visit.scrolled()
+        # The scores, the diagram of verdicts, and three environments.
+        assert visit.page.locator(".chart").count() == 5
+        assert visit.page.locator(".chart:not(:has(.main-svg))").count() == 0
+
+
+def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found: Evaluation) -> None:
+    expected = json.loads(found.to_json())
+    with visiting(browser, path) as visit:
+        assert embedded(visit) == expected
+        assert len(expected["algorithms"]) == 5
+        shown = rows(visit, "#table-scores")
+        keys = ("score", "low", "high", "rank", "rank_low", "rank_high")
+        for row, record in zip(shown, expected["algorithms"], strict=True):
+            assert row[0] == (record["name"], record["name"])
+            assert [float(value) for _, value in row[1:]] == [record[key] for key in keys]
+            assert row[1][0] == f"{record['score']:.4f}".replace("-", "−")
+        pairs = [[row["a"], row["b"], row["low"], row["high"], row["verdict"]] for row in expected["pairs"]]
+        assert [
+            [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs")
+        ] == pairs
+        weights = {each["name"]: each["weight"] for each in expected["environments"]}
+        assert {row[0]: float(row[1]) for row in values(visit, "#table-weights")} == weights
+        for row, each in zip(values(visit, "#table-weights"), expected["environments"], strict=True):
+            assert [float(value) for value in row[2:]] == list(each["references"].values())
+        for number, each in enumerate(expected["environments"]):
+            table = visit.page.locator("table.environment").nth(number)
+            cells = table.evaluate(
+                "(table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.dataset.value))"
+            )
+            wanted = [
+                [
+                    record["name"],
+                    *(
+                        "" if record[key] is None else record[key]
+                        for key in ("mean", "mean_low", "mean_high", "rank", "rank_low", "rank_high", "trials")
+                    ),
+                ]
+                for record in each["algorithms"]
+            ]
+            assert [[row[0], *(float(value) if value else "" for value in row[1:])] for row in cells] == wanted
+        text = visit.page.inner_text("#answer")
+        for sentence in (*expected["verdicts"], found.claim, *expected["warnings"]):
+            assert sentence in text
+        assert expected["warnings"]
+
+
+def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: Evaluation) -> None:
+    names = [row["name"] for row in found.rows()]
+    with visiting(browser, path) as visit:
+        table = visit.page.eval_on_selector_all(
+            "#table-verdicts tbody tr",
+            "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))",
+        )
+        assert [row[0] for row in table] == names
+        for a, row in zip(names, table, strict=True):
+            for b, cell in zip(names, row[1:], strict=True):
+                assert cell == "" if a == b else cell.endswith(found.verdict(a, b))
+        assert {found.verdict("quickest", "slow"), found.verdict("slow", "quickest")} == {"better", "worse"}
+
+
+def test_charts_show_the_numbers(browser: Any, path: Path, found: Evaluation) -> None:
+    with visiting(browser, path) as visit:
+        marks = visit.page.eval_on_selector(
+            "#chart-aggregate",
+            "(chart) => chart.data.map((trace) => [trace.name, trace.x[0], trace.customdata[0], trace.meta[1]])",
+        )
+        assert [(name, x, (low, high)) for name, x, (low, high), _ in marks[:5]] == [
+            (row["name"], row["score"], (row["low"], row["high"])) for row in found.rows()
+        ]
+        assert {mark[3] for mark in marks} == {"pairing", "pbp-t, approximate"}
+        visit.scrolled()
+        chart = visit.page.locator(".distribution").first
+        curves = chart.evaluate(
+            "(chart) => chart.data.filter((trace) => trace.meta).map((trace) => [trace.name, trace.x, trace.y])"
+        )
+        assert [name for name, _, _ in curves] == list(ALGORITHMS)
+        for name, x, y in curves:
+            middle = x.index(0.5)
+            ordered = sorted(found.scores.cell(name, "flat"))
+            # The smallest score that half of the trials are at or below.
+            assert y[middle] == pytest.approx(ordered[len(ordered) // 2 - 1], rel=1e-4)
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> None:
+    with visiting(browser, path) as visit:
+
+        def press(heading: str) -> None:
+            button = visit.page.locator("#table-scores .sort", has_text=re.compile(f"^{heading}$"))
+            if by == "mouse":
+                button.click()
+            else:
+                button.focus()
+                visit.page.keyboard.press("Enter")
+
+        scores = [row["score"] for row in found.rows()]
+        assert scores == sorted(scores, reverse=True)
+        sorting = visit.page.locator("#table-scores th", has_text=re.compile("^score$"))
+        assert sorting.get_attribute("aria-sort") == "none"
+        press("score")
+        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores
+        assert sorting.get_attribute("aria-sort") == "descending"
+        press("score")
+        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores[::-1]
+        assert sorting.get_attribute("aria-sort") == "ascending"
+        press("algorithm")
+        assert column(visit, "#table-scores", 0) == sorted(ALGORITHMS)
+        assert sorting.get_attribute("aria-sort") == "none"
+        press("rank")
+        assert column(visit, "#table-scores", 4) == ["1", "2", "3", "4", "5"]
+        assert visit.page.text_content("#announcement") == "sorted by rank, ascending"
+
+
+def test_missing_values_stay_last(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.page.locator("table.environment").nth(2).evaluate("(table) => (table.closest('details').open = true)")
+        table = visit.page.locator("table.environment").nth(2)
+        heading = table.locator(".sort", has_text=re.compile("^mean$"))
+        for _ in range(3):
+            heading.click()
+            cells = table.evaluate("(table) => [...table.tBodies[0].rows].map((row) => row.cells[1].dataset.value)")
+            assert len(cells) == 5
+            assert cells[-1] == ""
+
+
+def test_algorithms_go_on_and_off_in_every_chart(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.scrolled()
+        charts = ["#chart-aggregate", *(f".distribution[data-number='{number}']" for number in range(2))]
+        for chart in charts:
+            assert visible_names(visit, chart) == set(ALGORITHMS)
+        button = visit.page.locator("#toggles").get_by_role("button", name="quickest", exact=True)
+        assert button.get_attribute("aria-pressed") == "true"
+        button.click()
+        assert button.get_attribute("aria-pressed") == "false"
+        for chart in charts:
+            assert visible_names(visit, chart) == set(ALGORITHMS) - {"quickest"}
+        button.focus()
+        visit.page.keyboard.press("Space")
+        assert button.get_attribute("aria-pressed") == "true"
+        assert visible_names(visit, charts[1]) == set(ALGORITHMS)
+        visit.page.locator("#toggles").get_by_role("button", name="none", exact=True).click()
+        for chart in charts:
+            assert visible_names(visit, chart) == set()
+        visit.page.locator("#toggles").get_by_role("button", name="all", exact=True).click()
+        for chart in charts:
+            assert visible_names(visit, chart) == set(ALGORITHMS)
+
+
+def test_a_chart_drawn_later_knows_who_is_off(browser: Any, path: Path) -> None:
+    with visiting(browser, path, viewport={"width": 800, "height": 300}) as visit:
+        last = visit.page.locator(".distribution").last
+        assert last.locator(".main-svg").count() == 0
+        visit.page.locator("#toggles").get_by_role("button", name="slow", exact=True).click()
+        visit.scrolled()
+        assert visible_names(visit, ".distribution[data-number='2']") == {"middling", "quick", "quickest"}
+
+
+def test_distributions_turn(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.scrolled()
+        read = "(chart) => chart.data.filter((trace) => trace.meta).map((trace) => [trace.x, trace.y])"
+        chart = visit.page.locator(".distribution").first
+        before = chart.evaluate(read)
+        visit.page.get_by_label("distribution functions").check()
+        assert chart.evaluate(read) == [[y, x] for x, y in before]
+        visit.page.get_by_label("quantile functions").check()
+        assert chart.evaluate(read) == before
+
+
+def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
+    with visiting(browser, path) as visit:
+        chart = visit.page.locator("#chart-aggregate")
+        chart.scroll_into_view_if_needed()
+        chart.locator(".scatterlayer .trace .points path").first.hover(force=True)
+        label = visit.page.locator("#chart-aggregate .hoverlayer")
+        label.locator("text").first.wait_for()
+        best = found.rows()[0]
+        shown = label.text_content()
+        assert best["name"] in shown
+        assert f"{best['score']:.4f} ({best['low']:.4f}, {best['high']:.4f})" in shown
+
+
+def test_keyboard_alone_gets_everywhere(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.page.keyboard.press("Tab")
+        assert visit.page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+        visit.page.keyboard.press("Enter")
+        assert visit.page.evaluate("document.activeElement.id") == "answer"
+        reached = set()
+        for _ in range(120):
+            visit.page.keyboard.press("Tab")
+            element = visit.page.evaluate(
+                "[document.activeElement.tagName, document.activeElement.className, document.activeElement.id]"
+            )
+            reached.add(
+                element[0]
+                + ("." + element[1].split()[0] if element[1] else "")
+                + ("#" + element[2] if element[2] else "")
+            )
+        assert {"BUTTON.sort", "SUMMARY", "INPUT", "DIV.scroll", "BUTTON#download", "PRE.code"} <= reached
+
+
+def test_everything_has_a_name_for_those_who_hear_the_page(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        nameless = visit.page.evaluate(
+            """() => [
+                ...[...document.querySelectorAll('button, a, select, input')]
+                    .filter((each) => !(each.textContent.trim() || each.labels?.length || each.ariaLabel)),
+                ...[...document.querySelectorAll('.chart, .scroll')].filter((each) => !each.ariaLabel || !each.role),
+                ...[...document.querySelectorAll('table')].filter((each) => !each.caption?.textContent.trim()),
+                ...[...document.querySelectorAll('section, article')]
+                    .filter((each) => !document.getElementById(each.getAttribute('aria-labelledby'))),
+                ...[...document.querySelectorAll('thead th, tbody th')].filter((each) => !each.scope),
+            ].map((each) => each.outerHTML.slice(0, 200))"""
+        )
+        assert nameless == []
+        levels = visit.page.evaluate(
+            "[...document.querySelectorAll('h1, h2, h3')].map((each) => Number(each.tagName[1]))"
+        )
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert visit.page.get_attribute("html", "lang") == "en"
+        ids = visit.page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+        assert len(ids) == len(set(ids))
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as the Web Content Accessibility Guidelines count it."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(number) / 255 for number in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_dark(browser: Any, path: Path, scheme: str, tmp_path: Path) -> None:
+    with visiting(browser, path, color_scheme=scheme) as visit:
+        ground = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (
+            contrast(ground, "rgb(255, 255, 255)") < 1.1
+            if scheme == "light"
+            else contrast(ground, "rgb(0, 0, 0)") < 1.5
+        )
+        for selector in ("body", ".facts", "nav a", "summary", "caption", ".range"):
+            colour = visit.page.evaluate(f"getComputedStyle(document.querySelector('{selector}')).color")
+            assert contrast(colour, ground) >= 4.5, selector
+        for selector in ("td.better", "td.worse"):
+            colour, behind = visit.page.evaluate(
+                f"(() => {{ const style = getComputedStyle(document.querySelector('{selector}'));"
+                "return [style.color, style.backgroundColor]; })()"
+            )
+            assert contrast(colour, behind) >= 4.5, selector
+        text = visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color")
+        assert contrast(",".join(str(int(text[i : i + 2], 16)) for i in (1, 3, 5)), ground) >= 4.5
+        visit.page.screenshot(path=tmp_path / f"{scheme}.png")
+        assert (tmp_path / f"{scheme}.png").stat().st_size > 10_000
+
+
+def test_charts_follow_when_the_room_goes_dark(browser: Any, path: Path) -> None:
+    with visiting(browser, path, color_scheme="light") as visit:
+        read = "document.getElementById('chart-aggregate').layout.font.color"
+        light = visit.page.evaluate(read)
+        visit.page.emulate_media(color_scheme="dark")
+        visit.page.wait_for_function(f"() => {read} !== {light!r}")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_shows_it_without_scrolling_sideways(browser: Any, path: Path, width: int, tmp_path: Path) -> None:
+    with visiting(browser, path, viewport={"width": width, "height": 844}, has_touch=True, is_mobile=True) as visit:
+        visit.scrolled()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+        for chart in visit.page.locator(".chart").all():
+            box = chart.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        visit.page.screenshot(path=tmp_path / "phone.png", full_page=True)
+
+
+def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) -> None:
+    with visiting(browser, path, color_scheme="dark") as visit:
+        visit.page.evaluate(
+            "window.addEventListener('beforeprint', () => { window.printed = {"
+            "charts: document.querySelectorAll('.chart .main-svg').length,"
+            "closed: document.querySelectorAll('details:not([open])').length,"
+            "ink: document.getElementById('chart-aggregate').data[0].marker.color }; })"
+        )
+        visit.page.pdf(path=tmp_path / "page.pdf", format="A4")
+        printed = visit.page.evaluate("window.printed")
+        assert printed["closed"] == 0
+        assert printed["charts"] >= 5
+        # As on white paper, though the screen is dark.
+        light = json.loads(visit.page.text_content("#charts"))
+        best = light["order"][0]
+        assert printed["ink"] == light["algorithms"][best]["light"]
+        assert visit.page.locator("details:not([open])").count() > 0
+        assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_numbers_can_be_saved(browser: Any, path: Path, found: Evaluation) -> None:
+    with visiting(browser, path, accept_downloads=True) as visit, visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="Save the numbers as JSON").click()
+    saved = download.value
+    assert saved.suggested_filename == "evaluation.json"
+
+
+def test_without_scripts_every_number_is_there(browser: Any, path: Path, found: Evaluation) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.resolve().as_uri())
+    text = page.inner_text("#table-scores")
+    for row in found.rows():
+        assert f"{row['score']:.4f}" in text
+    assert "charts need JavaScript" in page.inner_text("body")
+    context.close()
+
+
+def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
+    environments = (
+        "<img src=x onerror=document.title='owned'>",
+        "</title><script>document.title='owned'</script>",
+        "$plain$",
+    )
+    found = reporting.evaluated(reporting.HORRIBLE, environments, 20, refine=0)
+    untuned.report(found, tmp_path / "report.html", title="</title><script>document.title='owned'</script>")
+    with visiting(browser, tmp_path / "report.html") as visit:
+        visit.scrolled()
+        assert visit.page.title() == "</title><script>document.title='owned'</script>"
+        names = column(visit, "#table-scores", 0)
+        assert set(names) == set(reporting.HORRIBLE)
+        assert (
+            visit.page.locator(".toggle img, .toggle script, .toggle b, th b, th img, h3 img, h3 script").count() == 0
+        )
+        headings = visit.page.locator("article h3").all_text_contents()
+        assert headings == list(environments)
+        ticks = visit.page.locator("#chart-aggregate .ytick text").all_text_contents()
+        assert len(ticks) == len(reporting.HORRIBLE)
+        assert any("<script>" in tick for tick in ticks)
+        assert (
+            visit.page.locator("#chart-aggregate .ytick text a, #chart-aggregate .ytick tspan[style*=bold]").count()
+            == 0
+        )
+        chart = visit.page.locator("#chart-aggregate")
+        chart.scroll_into_view_if_needed()
+        where = [row["name"] for row in found.rows()].index(reporting.HORRIBLE[6])
+        chart.locator(".scatterlayer .trace").nth(where).locator(".points path").hover(force=True)
+        label = chart.locator(".hoverlayer")
+        label.locator("text").first.wait_for()
+        assert reporting.HORRIBLE[6] in label.text_content()
+
+
+@pytest.mark.parametrize(("algorithms", "environments"), [(2, 1), (50, 57)])
+def test_few_and_many(browser: Any, tmp_path: Path, algorithms: int, environments: int) -> None:
+    found = reporting.many(algorithms, environments)
+    place = tmp_path / "report.html"
+    untuned.report(found, place)
+    assert place.stat().st_size < 12_000_000
+    with visiting(browser, place, viewport={"width": 390, "height": 844}) as visit:
+        assert len(rows(visit, "#table-scores")) == algorithms
+        assert visit.page.locator(".distribution").count() == environments
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
+        last = visit.page.locator(".distribution").last
+        last.scroll_into_view_if_needed()
+        visit.settled()
+        assert len(visible_names(visit, f".distribution[data-number='{environments - 1}']")) == algorithms
