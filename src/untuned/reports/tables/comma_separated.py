@@ -2,8 +2,8 @@
 
 Fields are quoted as RFC 4180 says; lines end with a line feed alone, as everywhere in a pipe. A number that does not
 exist is an empty field, one without end is ``inf`` or ``-inf``. Names are what they are: nothing is put before one that
-begins with ``=``, ``+``, ``-`` or ``@``, for then no program would read back the name that was judged. A spreadsheet may
-take such a name for a formula: import the column as text.
+begins with ``=``, ``+``, ``-`` or ``@``, for then no program would read back the name that was judged. A spreadsheet
+may take such a name for a formula: import the column as text.
 """
 
 from math import isnan

@@ -138,7 +138,7 @@ _ACCENTS = {
 _LIGATURES = "-',"
 #: In a narrow column a long name may be broken after one of these, and within as many other characters.
 _BREAKS = "-_/.:,;@ "
-_UNBROKEN = 12
+_UNBROKEN = 8
 
 
 def one_line(text: str) -> str:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput
-from untuned.reports.tables.cells import Cell, Column, Row, Text
+from untuned.reports.tables.cells import Cell, Column, Count, Row, Text
 from untuned.reports.tables.digits import INFINITE, MISSING
 from untuned.reports.tables.escaping import in_latex
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _PAGE = 40
 #: Longer names than this go into a column that breaks lines.
 _LONG = 28
+#: After the last of three numbers, where the next column follows.
+_SPACE = "\\hspace{2\\tabcolsep}}"
 #: A label is a name for LaTeX alone: these would end it, or make it something else.
 _NOT_IN_LABELS = frozenset("\\{}%#~^&$,")
 
@@ -30,40 +32,22 @@ def latex(table: "Table", label: str | None = None) -> str:
     label
         What ``\ref`` calls it.
     """
-    long = len(table.rows) > _PAGE
-    wrapped = [
-        column.kind == "text"
-        and any(
-            len(cell.words) > _LONG for row in table.rows for cell in row.cells[k : k + 1] if isinstance(cell, Text)
-        )
-        for k, column in enumerate(table.columns)
-    ]
-    packages = ["booktabs", *(["array"] if any(wrapped) else []), *(["longtable"] if long else [])]
-    needed = f"% Needs \\usepackage{{{','.join(packages)}}}" + (
-        "; one column of text per page, as longtable does." if long else "."
-    )
-    layout = "".join(
-        _layout(column, wraps, sum(wrapped), last)
-        for column, wraps, last in zip(table.columns, wrapped, [False] * (len(table.columns) - 1) + [True], strict=True)
+    shape = _Shape(table)
+    needed = f"% Needs \\usepackage{{{','.join(shape.packages)}}}" + (
+        "; one column of text per page, as longtable does." if shape.long else "."
     )
     title, caption = in_latex(table.title), in_latex(table.caption)
     heading = f"\\caption[{{{title}}}]{{\\textbf{{{title}.}} {caption}}}" + (_label(label) if label is not None else "")
-    above = ["\\toprule", _headings(table.columns), "\\midrule"]
-    body = [line for number, row in enumerate(table.rows) for line in _row(row, wrapped, first=number == 0)]
-    if long:
-        lines = [f"\\begin{{longtable}}{{{layout}}}", f"{heading} \\\\", *above, "\\endfirsthead", *above, "\\endhead"]
-        lines += ["\\bottomrule", "\\endfoot", *body, "\\end{longtable}"]
+    above = ["\\toprule", f"{' & '.join(map(shape.heading, table.columns))} \\\\", "\\midrule"]
+    body = [line for number, row in enumerate(table.rows) for line in shape.lines(row, first=number == 0)]
+    if shape.long:
+        # By itself a longtable's caption is narrower than the page.
+        lines = ["\\begingroup", "\\setlength{\\LTcapwidth}{\\linewidth}", f"\\begin{{longtable}}{{{shape.layout}}}"]
+        lines += [f"{heading} \\\\", *above, "\\endfirsthead", *above, "\\endhead", "\\bottomrule", "\\endfoot"]
+        lines += [*body, "\\end{longtable}", "\\endgroup"]
     else:
-        lines = [
-            "\\begin{table}",
-            "\\centering",
-            heading,
-            "\\medskip",
-            f"\\begin{{tabular}}{{{layout}}}",
-            *above,
-            *body,
-        ]
-        lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
+        lines = ["\\begin{table}", "\\centering", heading, "\\medskip", f"\\begin{{tabular}}{{{shape.layout}}}"]
+        lines += [*above, *body, "\\bottomrule", "\\end{tabular}", "\\end{table}"]
     return "\n".join([needed, *lines]) + "\n"
 
 
@@ -77,39 +61,60 @@ def _label(label: str) -> str:
     return f"\\label{{{label}}}"
 
 
-def _layout(column: Column, wraps: bool, wrapping: int, last: bool) -> str:
-    if wraps:
-        return f">{{\\raggedright\\arraybackslash}}p{{{0.4 / wrapping:.2f}\\linewidth}}"
-    if column.kind == "triple":
-        # Each number is a column of its own, so that they stand below one another; the parentheses are between them.
-        return "r@{ (}r@{, }r@{)" + ("}" if last else "\\hspace{2\\tabcolsep}}")
-    return "l" if column.kind == "text" else "r"
+class _Shape:
+    """Which columns break lines, which are split into numbers, and whether the table goes over pages."""
 
+    def __init__(self, table: "Table") -> None:
+        self.long = len(table.rows) > _PAGE
+        # Groups have numbers of different sizes: split, they would leave holes. Elsewhere each number is a column of
+        # its own, so that they stand below one another.
+        self.split = not any(row.opens for row in table.rows[1:])
+        self.wrapped = [
+            any(isinstance(cell, Text) and len(cell.words) > _LONG for cell in cells)
+            for cells in ([row.cells[k] for row in table.rows] for k in range(len(table.columns)))
+        ]
+        wide = 0.4 if sum(column.kind == "text" for column in table.columns) == 1 else 0.25
+        wrapping = f">{{\\raggedright\\arraybackslash}}p{{{wide}\\linewidth}}"
+        parts = [
+            wrapping if wraps else self._layout(column)
+            for column, wraps in zip(table.columns, self.wrapped, strict=True)
+        ]
+        self.layout = "".join(parts).removesuffix(_SPACE) + ("}" if parts[-1].endswith(_SPACE) else "")
 
-def _headings(columns: tuple[Column, ...]) -> str:
-    texts = []
-    for column in columns:
+    @property
+    def packages(self) -> list[str]:
+        return ["booktabs", *(["array"] if any(self.wrapped) else []), *(["longtable"] if self.long else [])]
+
+    def _layout(self, column: Column) -> str:
+        if column.kind == "triple" and self.split:
+            return "r@{ (}r@{, }r@{)" + _SPACE
+        return "l" if column.kind == "text" else "r"
+
+    def heading(self, column: Column) -> str:
         text = in_latex(column.heading)
-        texts.append(f"\\multicolumn{{3}}{{c}}{{{text}}}" if column.kind == "triple" else text)
-    return f"{' & '.join(texts)} \\\\"
+        return f"\\multicolumn{{3}}{{c}}{{{text}}}" if column.kind == "triple" and self.split else text
 
+    def lines(self, row: Row, first: bool) -> list[str]:
+        cells = " & ".join(
+            self._cell(cell, row.bold, wraps) for cell, wraps in zip(row.cells, self.wrapped, strict=True)
+        )
+        return [*(["\\midrule"] if row.opens and not first else []), f"{cells} \\\\"]
 
-def _row(row: Row, wrapped: list[bool], first: bool) -> list[str]:
-    cells = " & ".join(_cell(cell, row.bold, wraps) for cell, wraps in zip(row.cells, wrapped, strict=True))
-    return [*(["\\midrule"] if row.opens and not first else []), f"{cells} \\\\"]
-
-
-def _cell(cell: Cell, bold: bool, wraps: bool) -> str:
-    if isinstance(cell, Text):
-        parts = [in_latex(cell.words, breakable=wraps)]
-    else:
-        parts = [_number(text) for text in cell.shown]
-    if bold:
-        parts[0] = f"\\textbf{{{parts[0]}}}"
-    return " & ".join(parts)
+    def _cell(self, cell: Cell, bold: bool, wraps: bool) -> str:
+        if isinstance(cell, Text):
+            parts = [in_latex(cell.words, breakable=wraps)]
+        else:
+            parts = [_number(text) for text in cell.shown]
+        if bold and not isinstance(cell, Count):
+            parts[0] = f"\\textbf{{{parts[0]}}}"
+        if self.split or len(parts) == 1:
+            return " & ".join(parts)
+        return f"{parts[0]} ({', '.join(parts[1:])})"
 
 
 def _number(text: str) -> str:
     if text == MISSING:
         return "--"
-    return text.replace(INFINITE, "$\\infty$").replace("-", "$-$")
+    if text.endswith(INFINITE):
+        return f"${text.removesuffix(INFINITE)}\\infty$"
+    return text.replace("-", "$-$")

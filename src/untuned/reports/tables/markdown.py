@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untuned.reports.tables.cells import Cell, Text
+from untuned.reports.tables.cells import Cell, Count, Text
 from untuned.reports.tables.escaping import in_markdown
 
 if TYPE_CHECKING:
@@ -25,5 +25,5 @@ def _line(cells: list[str]) -> str:
 
 def _cell(cell: Cell, bold: bool) -> str:
     first, *others = (in_markdown(cell.words),) if isinstance(cell, Text) else cell.shown
-    emphasised = f"**{first}**" if bold else first
+    emphasised = f"**{first}**" if bold and not isinstance(cell, Count) else first
     return f"{emphasised} ({', '.join(others)})" if others else emphasised
