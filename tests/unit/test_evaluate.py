@@ -329,7 +329,7 @@ def test_cells_without_trials_count_as_unknown() -> None:
 def test_many_missing_cells_are_counted_and_three_named() -> None:
     scores: Scores = {"a": {"w": [1.0], "x": [1.0], "y": [2.0], "z": [1.0]}, "b": {"w": [0.0]}, "c": {"w": []}}
     sparse = ScoreTable.from_dict(scores)
-    (warning,) = evaluate(sparse).warnings
+    warning, _ = evaluate(sparse).warnings
     assert warning.startswith("7 of 12 cells have no trials (b on x, b on y, b on z, ...)")
     with pytest.raises(InvalidInput, match="and 6 more cells are empty"):
         evaluate(sparse, intervals="bootstrap")
@@ -342,10 +342,28 @@ def test_a_cell_declared_identical_to_a_measured_one_is_not_missing() -> None:
         "c": {"x": [], "y": []},
     }
     shared = ScoreTable.from_dict(scores, identical=[["a", "c"]])
-    assert evaluate(shared).warnings == ()
+    assert not any("no trials" in warning for warning in evaluate(shared).warnings)
     found = evaluate(shared, intervals="bootstrap", resamples=10)
     assert found.low_a[0] == pytest.approx(found.low_a[2], abs=1e-12)
     assert not any("no trials" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("intervals", [name for name, each in METHODS.items() if each.guaranteed])
+def test_so_few_trials_that_nothing_is_known_are_told_of(intervals: str) -> None:
+    def found(trials: int, apart: float) -> Evaluation:
+        spread = np.linspace(0.0, 1.0, trials)
+        scores = {"a": {"x": spread, "y": spread}, "b": {"x": spread - apart, "y": spread - apart}}
+        return evaluate(ScoreTable.from_dict(scores), intervals=intervals)
+
+    (told,) = found(3, 9.0).warnings
+    assert told.startswith("No two algorithms are told apart, not even on a single environment")
+    assert "the smallest cell has 3 trials: run more" in told
+    assert "has 1 trial: run more" in found(1, 9.0).warnings[0]
+    # Many trials that show no difference are an answer; so are few that show one, which takes some methods more.
+    assert found(200, 0.0).warnings == ()
+    few = found(29, 9.0)
+    assert (few.warnings == ()) is (few.verdict("a", "b") == "better")
+    assert few.warnings == () or intervals == "pbp"
 
 
 @pytest.mark.parametrize("intervals", METHODS)

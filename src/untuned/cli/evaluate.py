@@ -1,6 +1,5 @@
 """``untuned evaluate``: from scores that somebody has to a ranked table with intervals."""
 
-from collections.abc import Callable
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,12 +20,18 @@ from untuned.cli.judging import (
     WeightsText,
     Workers,
     judged,
+    one_of,
 )
+from untuned.cli.screen import print_bytes
+from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from untuned.evaluation import Evaluation
+    from untuned.reports.tables import Digits
+
+_FORMATS = ("text", "json", "markdown", "csv", "latex")
 
 
 def evaluate(
@@ -45,17 +50,42 @@ def evaluate(
     workers: Workers = None,
     pairs: Annotated[
         bool,
-        typer.Option("--pairs", help="Also the differences of all pairs, with intervals and verdicts."),
+        typer.Option(
+            "--pairs", help="Also the differences of all pairs, with intervals and verdicts; in CSV only these."
+        ),
     ] = False,
     by_environment: Annotated[
-        bool, typer.Option("--environments", help="Also the means on each environment, with intervals and ranks.")
+        bool,
+        typer.Option(
+            "--environments",
+            help="Also the means on each environment, with intervals and ranks; in CSV only these.",
+        ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="|".join(_FORMATS),
+            help="What to print: text for people (the default), tables for pasting, or everything as JSON. "
+            "CSV is one table, with all digits: scores, or what --pairs or --environments ask for.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
     percentiles: Annotated[
         bool, typer.Option("--percentiles", help="With --json: also every percentile and its interval.")
     ] = False,
 ) -> None:
     """Rank algorithms across all environments by scores that you have, with intervals."""
+    wanted = _format(format_, as_json)
+    # Before the judging, which may take minutes.
+    if percentiles and wanted != "json":
+        raise InvalidInput("--percentiles is for JSON alone: add --json, or leave it out")
+    if wanted == "csv" and pairs and by_environment:
+        raise InvalidInput(
+            "--format csv prints one table, so that programs can read it: ask for --pairs or for --environments, and "
+            "run the command again for the other"
+        )
     found = judged(
         source,
         intervals=intervals,
@@ -71,15 +101,37 @@ def evaluate(
         refine=refine,
         workers=workers,
     )
-    if as_json:
-        typer.echo(found.to_json(percentiles=percentiles))
-    else:
+    if wanted == "text":
         print_evaluation(found, by_environment, pairs)
+    elif wanted == "json":
+        print_bytes(found.to_json(percentiles=percentiles))
+    else:
+        print_bytes(_tables(found, wanted, by_environment, pairs))
+
+
+def _format(given: str | None, as_json: bool) -> str:
+    if as_json and given not in (None, "json"):
+        raise InvalidInput(f"--json and --format {given} ask for different things: leave one of them out")
+    chosen: str = one_of("--format", "json" if as_json else given or "text", _FORMATS)
+    return chosen
+
+
+def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
+    """Return the tables for pasting, one below the other; of CSV the one that was asked for."""
+    from untuned.reports import tables
+
+    asked = [tables.pairs(found)] * pairs + [tables.environments(found)] * by_environment
+    if wanted == "csv":
+        (table,) = asked or [tables.aggregate(found)]
+        return table.to_csv()
+    shown = [tables.aggregate(found), *asked]
+    return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in shown)
 
 
 def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = False) -> None:
     """Print a ranking with intervals, verdicts, notes and weights; if wanted, all pairs and the means."""
     from untuned.cli.screen import console, text
+    from untuned.reports.tables import Digits
 
     screen = console(_WIDTH)
     trials = found.trials_ae
@@ -92,7 +144,7 @@ def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = Fa
         )
     )
     screen.print()
-    _print_ranking(screen, found.rows(), ("name", "score", "low", "high"), _four_digits)
+    _print_ranking(screen, found.rows(), ("name", "score", "low", "high"), Digits(4), (0.0, 1.0))
     screen.print()
     for sentence in found.verdicts:
         screen.print(text(screen, sentence))
@@ -106,63 +158,78 @@ def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = Fa
         screen.print()
         _print_pairs(screen, found)
     if by_environment:
-        for name in found.environments:
-            screen.print()
-            screen.print(text(screen, f"Mean scores on {name}", style="bold"))
-            rows = [row for row in found.environment_rows() if row["environment"] == name]
-            _print_ranking(screen, rows, ("algorithm", "mean", "mean_low", "mean_high"), _some_digits)
-        if not all(isfinite(end) for ends in found.ranges for end in ends):
-            screen.print()
-            hint = "A mean has no interval where the environment's range is not declared: --range NAME=LOW:HIGH."
-            screen.print(text(screen, hint))
+        _print_environments(screen, found)
 
 
 _WIDTH = 100
 
 
-def _four_digits(number: float | None) -> str:
-    return "-" if number is None else f"{number:.4f}"
-
-
-def _some_digits(number: float | None) -> str:
-    return "-" if number is None else f"{number:,.2f}"
-
-
 def _print_ranking(
-    screen: "Console", rows: list[dict[str, Any]], keys: tuple[str, ...], show: Callable[[float | None], str]
+    screen: "Console", rows: list[dict[str, Any]], keys: tuple[str, ...], digits: "Digits", scale: tuple[float, float]
 ) -> None:
-    from rich.table import Table
+    """Print names, estimates with their ends, ranks; where there is room, the intervals drawn to a scale."""
+    from untuned.cli.screen import BAR, Column, drawn_interval, draws, print_table
 
+    name, *numbers = keys
+    columns = [Column("algorithm", [row[name] for row in rows], "name")]
+    for key in numbers:
+        shown = ["-" if row[key] is None else digits.shown(row[key]) for row in rows]
+        columns.append(Column(key.removeprefix("mean_"), shown, "number"))
+    for heading, key in (("rank", "rank"), ("worst", "rank_low"), ("best", "rank_high")):
+        columns.append(Column(heading, ["-" if row[key] is None else str(row[key]) for row in rows], "number"))
+    if draws(screen) and scale[0] < scale[1] and isfinite(scale[1] - scale[0]):
+        left, right = map(digits.shown, scale)
+        value, low, high = numbers
+        bars = [drawn_interval(screen, row[value], row[low], row[high], scale) for row in rows]
+        columns.append(Column(left + right.rjust(BAR - len(left)), bars, "drawing"))
+    print_table(screen, columns)
+
+
+def _print_environments(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.screen import text
+    from untuned.reports.tables import digits
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("algorithm", overflow="fold")
-    for heading in (*keys[1:], "rank", "worst", "best"):
-        table.add_column(heading.replace("mean_", ""), justify="right", no_wrap=True)
-    for row in rows:
-        ranks = ["-" if row[key] is None else str(row[key]) for key in ("rank", "rank_low", "rank_high")]
-        table.add_row(text(screen, row[keys[0]]), *(show(row[key]) for key in keys[1:]), *ranks)
-    screen.print(table)
+    rows = found.environment_rows()
+    means = found.means
+    for e, name in enumerate(found.environments):
+        values, lows, highs = (each[:, e].tolist() for each in (means.mean_ae, means.low_ae, means.high_ae))
+        screen.print()
+        screen.print(text(screen, f"Mean scores on {name}", style="bold"))
+        _print_ranking(
+            screen,
+            [row for row in rows if row["environment"] == name],
+            ("algorithm", "mean", "mean_low", "mean_high"),
+            digits(zip(values, lows, highs, strict=True)),
+            (min(lows), max(highs)),
+        )
+    notes = []
+    if not all(isfinite(end) for ends in found.ranges for end in ends):
+        notes.append("A mean has no interval where the environment's range is not declared: --range NAME=LOW:HIGH.")
+    if not found.trials_ae.all():
+        notes.append("Where there is no mean, there are no trials.")
+    for number, note in enumerate(notes):
+        if number == 0:
+            screen.print()
+        screen.print(text(screen, note))
 
 
 def _print_pairs(screen: "Console", found: "Evaluation") -> None:
-    from rich.table import Table
+    from untuned.cli.screen import Column, print_table, text
+    from untuned.reports.tables import Digits
 
-    from untuned.cli.screen import text
-
-    table = Table(title="Differences of scores", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("a", overflow="fold")
-    table.add_column("b", overflow="fold")
-    for heading in ("a - b", "low", "high"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("a is")
+    screen.print(text(screen, "Differences of scores", style="bold"))
     scores = dict(zip(found.algorithms, found.score_a, strict=True))
-    for row in found.pair_rows():
-        numbers = (scores[row["a"]] - scores[row["b"]], row["low"], row["high"])
-        table.add_row(
-            text(screen, row["a"]), text(screen, row["b"]), *(_four_digits(each) for each in numbers), row["verdict"]
-        )
-    screen.print(table)
+    rows = found.pair_rows()
+    shown = Digits(4).shown
+    columns = [
+        Column("a", [row["a"] for row in rows], "name"),
+        Column("b", [row["b"] for row in rows], "name"),
+        Column("a - b", [shown(scores[row["a"]] - scores[row["b"]]) for row in rows], "number"),
+        Column("low", [shown(row["low"]) for row in rows], "number"),
+        Column("high", [shown(row["high"]) for row in rows], "number"),
+        Column("a is", [row["verdict"] for row in rows], "words"),
+    ]
+    print_table(screen, columns)
 
 
 def _print_weights(screen: "Console", found: "Evaluation") -> None:

@@ -1,10 +1,12 @@
 """What every command needs to print for people: a console of the right width, and words in the terminal's letters."""
 
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,14 +21,141 @@ def console(width: int) -> "Console":
 
 
 def text(console: "Console", words: str, style: str = "") -> "Text":
-    """Return words as they are, brackets and all, in what letters the terminal has."""
+    """Return words as they are, brackets and all, in what letters the terminal has; control characters are none."""
     from rich.text import Text
 
+    # A name that moves the cursor or colours the screen is a name all the same.
+    words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", words)
     try:
         words.encode(console.encoding)
     except UnicodeEncodeError:
         words = words.replace("λ", "lambda").encode(console.encoding, "replace").decode(console.encoding)
     return Text(words, style=style)
+
+
+def print_bytes(words: str) -> None:
+    """Print what programs read: in UTF-8 whatever the terminal's letters are, one line feed at the end."""
+    import typer
+
+    typer.echo(f"{words.rstrip(chr(10))}\n".encode(), nl=False)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table on the screen.
+
+    Attributes
+    ----------
+    heading
+        What stands above it.
+    cells
+        One per row.
+    kind
+        Names may be folded; numbers stand on the right; words on the left; a drawing is left out where it does not fit.
+    """
+
+    heading: str
+    cells: Sequence[str]
+    kind: Literal["name", "number", "words", "drawing"]
+
+    @property
+    def width(self) -> int:
+        """How many columns of the screen it needs."""
+        from rich.cells import cell_len
+
+        widest = max(map(cell_len, [self.heading, *self.cells]))
+        return min(widest, _SHORT) if self.kind == "name" else widest
+
+
+#: As many letters of a name are always shown side by side with its numbers.
+_SHORT = 12
+
+
+def print_table(console: "Console", columns: Sequence[Column]) -> None:
+    """Print columns side by side, or, where the screen is too narrow, each row as several lines."""
+    from rich.table import Table
+
+    if _too_wide(console, columns):
+        columns = [column for column in columns if column.kind != "drawing"]
+    if _too_wide(console, columns):
+        _print_stacked(console, columns)
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        if column.kind == "name":
+            table.add_column(column.heading, overflow="fold")
+        else:
+            table.add_column(column.heading, justify="right" if column.kind == "number" else "left", no_wrap=True)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*(text(console, cell) for cell in row))
+    console.print(table)
+
+
+def _too_wide(console: "Console", columns: Sequence[Column]) -> bool:
+    return sum(column.width for column in columns) + 2 * (len(columns) - 1) > console.width
+
+
+def _print_stacked(console: "Console", columns: Sequence[Column]) -> None:
+    """Print the names of every row on a line of their own, and what else there is below it, with its headings."""
+    from rich.cells import cell_len
+
+    for row in zip(*(column.cells for column in columns), strict=True):
+        named = list(zip(columns, row, strict=True))
+        title = ", ".join(cell for column, cell in named if column.kind == "name")
+        console.print(text(console, title), overflow="fold")
+        line = ""
+        for column, cell in named:
+            if column.kind == "name":
+                continue
+            part = f"  {column.heading} {cell}"
+            if line and cell_len(line + part) > console.width:
+                console.print(text(console, line))
+                line = ""
+            line += part
+        console.print(text(console, line))
+
+
+#: So many columns has the drawing of an interval, and as many has a terminal at least that shows it.
+BAR = 30
+_WIDE = 100
+
+
+def draws(console: "Console") -> bool:
+    """Return whether intervals are drawn: on a terminal with room for it, never in a pipe or a file."""
+    return console.width >= _WIDE and sys.stdout.isatty()
+
+
+def drawn_interval(
+    console: "Console", value: float | None, low: float | None, high: float | None, scale: tuple[float, float]
+) -> str:
+    """Return an interval as a bar with a mark on its estimate; nothing where there is none.
+
+    Parameters
+    ----------
+    console
+        Where it is printed: it may have no such letters.
+    value, low, high
+        The estimate and the ends; None where they are unknown.
+    scale
+        What the left and the right edge stand for.
+    """
+    if value is None or low is None or high is None:
+        return ""
+
+    def place(number: float) -> int:
+        part = (min(max(number, scale[0]), scale[1]) - scale[0]) / (scale[1] - scale[0])
+        return round(part * (BAR - 1))
+
+    left, line, right, mark = "├", "─", "┤", "●"
+    try:
+        (left + line + right + mark).encode(console.encoding)
+    except UnicodeEncodeError:
+        left, line, right, mark = "|", "-", "|", "o"
+    drawn = [" "] * BAR
+    drawn[place(low) : place(high) + 1] = line * (place(high) - place(low) + 1)
+    drawn[place(low)], drawn[place(high)] = left, right
+    drawn[place(value)] = mark
+    return "".join(drawn)
 
 
 @contextmanager

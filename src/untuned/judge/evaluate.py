@@ -21,6 +21,7 @@ from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bou
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
 from untuned.scores import Floats, Ints, ScoreTable
+from untuned.verdicts import Pairs
 
 #: Told what is being done, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -131,7 +132,7 @@ def evaluate(
         settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, cases, part, bounds)),
         provenance=table.provenance,
         warnings=(
-            *_warnings(chosen, conventions, estimates.trials_ae, empty),
+            *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
             *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
         ),
     )
@@ -325,7 +326,16 @@ def _settings(
     return settings
 
 
-def _warnings(chosen: Method, conventions: str, trials_ae: Ints, empty: list[tuple[str, str]]) -> list[str]:
+def _is_nothing_known(found: Boxes | None, pairs: Pairs) -> bool:
+    """Return whether no two algorithms are told apart, neither by their scores nor on any environment."""
+    if found is None or pairs.better_ab.any():
+        return False
+    return bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
+
+
+def _warnings(
+    chosen: Method, conventions: str, trials_ae: Ints, empty: list[tuple[str, str]], *, nothing: bool
+) -> list[str]:
     found = []
     if not chosen.guaranteed:
         found.append(f"{chosen.title} is approximate: its intervals can miss more often than they say.")
@@ -341,7 +351,12 @@ def _warnings(chosen: Method, conventions: str, trials_ae: Ints, empty: list[tup
             f"{', ...' if len(empty) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
             "anything from 0 to 1 in the intervals."
         )
-    measured = trials_ae[trials_ae > 0]
-    if not chosen.guaranteed and measured.min() < _FEW:
-        found.append(f"The smallest cell has {measured.min()} trials, too few for an approximate method.")
+    least = int(trials_ae[trials_ae > 0].min())
+    if least < _FEW and not chosen.guaranteed:
+        found.append(f"The smallest cell has {least} trials, too few for an approximate method.")
+    elif least < _FEW and nothing:
+        found.append(
+            f"No two algorithms are told apart, not even on a single environment, and the smallest cell has {least} "
+            f"{'trial' if least == 1 else 'trials'}: run more before you read anything into the order."
+        )
     return found

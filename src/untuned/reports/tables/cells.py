@@ -1,0 +1,142 @@
+"""What a table is made of: cells that know their numbers, in columns that have names for them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from untuned.reports.tables.digits import MISSING, Digits
+
+Kind = Literal["text", "number", "triple"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A name or a word."""
+
+    words: str
+
+    @property
+    def values(self) -> tuple[str]:
+        """What a program reads."""
+        return (self.words,)
+
+
+@dataclass(frozen=True)
+class Count:
+    """A whole number."""
+
+    number: int
+
+    @property
+    def values(self) -> tuple[int]:
+        """What a program reads."""
+        return (self.number,)
+
+    @property
+    def shown(self) -> tuple[str]:
+        """What a person reads."""
+        return (str(self.number),)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; NaN where nothing was measured, infinite where no bound is known.
+
+    Attributes
+    ----------
+    value, low, high
+        The estimate and the ends.
+    digits
+        How all three are written.
+    """
+
+    value: float
+    low: float
+    high: float
+    digits: Digits
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """What a program reads."""
+        return self.value, self.low, self.high
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """What a person reads: the number, and two in parentheses."""
+        return self.digits.shown(self.value), self.digits.shown(self.low), self.digits.shown(self.high)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of 1."""
+
+    number: float
+
+    @property
+    def values(self) -> tuple[float]:
+        """What a program reads."""
+        return (self.number,)
+
+    @property
+    def shown(self) -> tuple[str]:
+        """What a person reads."""
+        return (Digits(4).shown(self.number),)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A rank, None where nothing was measured, with the worst and the best one that are possible."""
+
+    rank: int | None
+    worst: int
+    best: int
+
+    @property
+    def values(self) -> tuple[int | None, int, int]:
+        """What a program reads."""
+        return self.rank, self.worst, self.best
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """What a person reads: the number, and two in parentheses."""
+        return MISSING if self.rank is None else str(self.rank), str(self.worst), str(self.best)
+
+
+Cell = Text | Count | Share | Estimate | Standing
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes
+    ----------
+    heading
+        What stands above it, for people.
+    names
+        What its numbers are called, for programs; as many as a cell has.
+    kind
+        Text, one number, or one number with two in parentheses.
+    """
+
+    heading: str
+    names: tuple[str, ...]
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row.
+
+    Attributes
+    ----------
+    cells
+        One per column.
+    bold
+        Whether the table points it out.
+    opens
+        Whether a group of rows begins here.
+    """
+
+    cells: tuple[Cell, ...]
+    bold: bool = False
+    opens: bool = False

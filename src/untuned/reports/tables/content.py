@@ -1,0 +1,195 @@
+"""What is in the tables: an evaluation's aggregates, means, pairs and weights, and what to say of them."""
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from math import isinf, isnan
+
+import numpy as np
+
+from untuned.errors import UnknownName
+from untuned.evaluation import Evaluation, Ranks
+from untuned.reports.tables.cells import Column, Count, Estimate, Row, Share, Standing, Text
+from untuned.reports.tables.digits import Digits, digits
+from untuned.reports.tables.table import Table
+
+#: Scores are between 0 and 1.
+SCORES = Digits(4)
+
+_ALGORITHM = Column("Algorithm", ("algorithm",), "text")
+_ENVIRONMENT = Column("Environment", ("environment",), "text")
+_SCORE = Column("Score", ("score", "low", "high"), "triple")
+_MEAN = Column("Mean", ("mean", "mean_low", "mean_high"), "triple")
+_RANK = Column("Rank", ("rank", "rank_low", "rank_high"), "triple")
+_TRIALS = Column("Trials", ("trials",), "number")
+
+
+def aggregate(evaluation: Evaluation) -> Table:
+    """Return the aggregate scores, the best first, with intervals and ranks: the paper's first table."""
+    best = best_ones(evaluation.ranks)
+    rows = tuple(
+        Row(
+            (
+                Text(evaluation.algorithms[a]),
+                Estimate(float(evaluation.score_a[a]), float(evaluation.low_a[a]), float(evaluation.high_a[a]), SCORES),
+                _standing(evaluation.ranks, a),
+            ),
+            bold=a in best,
+        )
+        for a in evaluation.order
+    )
+    caption = _sentences(
+        f"Scores with intervals (low, high) by {evaluation.method}, delta = {evaluation.delta:g}; {_size(evaluation)}.",
+        "Ranks by score, with those that the verdicts allow (worst, best).",
+        _about_bold(bool(best), "the verdicts allow"),
+        evaluation.claim,
+        *evaluation.warnings,
+    )
+    return Table("Aggregate scores", caption, (_ALGORITHM, _SCORE, _RANK), rows)
+
+
+def environment(evaluation: Evaluation, name: str) -> Table:
+    """Return the mean scores on one environment, the best first, with intervals and ranks."""
+    if name not in evaluation.environments:
+        raise UnknownName("environment", name, evaluation.environments)
+    e = evaluation.environments.index(name)
+    rows = tuple(_mean_rows(evaluation, e))
+    return Table(f"Mean scores on {name}", _about_means(evaluation, rows), (_ALGORITHM, _MEAN, _RANK, _TRIALS), rows)
+
+
+def environments(evaluation: Evaluation) -> Table:
+    """Return the mean scores on all environments, one below the other."""
+    rows = tuple(
+        Row((Text(name), *row.cells), bold=row.bold, opens=number == 0)
+        for e, name in enumerate(evaluation.environments)
+        for number, row in enumerate(_mean_rows(evaluation, e))
+    )
+    columns = (_ENVIRONMENT, _ALGORITHM, _MEAN, _RANK, _TRIALS)
+    return Table("Mean scores on each environment", _about_means(evaluation, rows), columns, rows)
+
+
+def pairs(evaluation: Evaluation) -> Table:
+    """Return the differences of all pairs of aggregate scores, with intervals and verdicts."""
+    scores = dict(zip(evaluation.algorithms, map(float, evaluation.score_a), strict=True))
+    rows = tuple(
+        Row(
+            (
+                Text(pair["a"]),
+                Text(pair["b"]),
+                Estimate(scores[pair["a"]] - scores[pair["b"]], pair["low"], pair["high"], SCORES),
+                Text(pair["verdict"]),
+            ),
+            bold=pair["verdict"] != "not separable yet",
+        )
+        for pair in evaluation.pair_rows()
+    )
+    caption = _sentences(
+        f"The score of A less that of B with intervals (low, high) by {evaluation.method}, "
+        f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
+        "A is the one with the higher score; the verdict is on A.",
+        "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
+        evaluation.claim,
+        *evaluation.warnings,
+    )
+    columns = (
+        Column("A", ("a",), "text"),
+        Column("B", ("b",), "text"),
+        Column("A - B", ("difference", "low", "high"), "triple"),
+        Column("Verdict", ("verdict",), "text"),
+    )
+    return Table("Differences of aggregate scores", caption, columns, rows)
+
+
+def weights(evaluation: Evaluation) -> Table:
+    """Return what every environment and every reference weighs in the scores, the heaviest first."""
+    rows = tuple(
+        Row((Text(what), Text(names[number]), Share(float(values[number]))), opens=place == 0)
+        for what, names, values in (
+            ("environment", evaluation.environments, evaluation.environment_weights),
+            ("reference", evaluation.algorithms, evaluation.reference_weights),
+        )
+        for place, number in enumerate(np.argsort(-values, kind="stable"))
+    )
+    origin = {"game": "They are those of the game's equilibrium.", "uniform": "They are equal."}
+    caption = _sentences(
+        "What each environment weighs in the scores over all references, and each reference over all environments; "
+        "either sum is 1.",
+        origin.get(str(evaluation.settings.get("weights")), "They were given."),
+    )
+    columns = (
+        Column("Of", ("of",), "text"),
+        Column("Name", ("name",), "text"),
+        Column("Weight", ("weight",), "number"),
+    )
+    return Table("Weights", caption, columns, rows)
+
+
+def best_ones(ranks: Ranks) -> frozenset[int]:
+    """Return who may be the best; nobody if that is everybody, for then nothing was found."""
+    found = frozenset(np.flatnonzero(ranks.best == 1).tolist())
+    return found if len(found) < ranks.best.size else frozenset()
+
+
+def mean_digits(evaluation: Evaluation, e: int) -> Digits:
+    """Return how the means on an environment are written."""
+    means = evaluation.means
+    return digits(
+        zip(means.mean_ae[:, e].tolist(), means.low_ae[:, e].tolist(), means.high_ae[:, e].tolist(), strict=True)
+    )
+
+
+def _mean_rows(evaluation: Evaluation, e: int) -> Iterator[Row]:
+    means = evaluation.means
+    ranks = means.ranks[e]
+    best = best_ones(ranks)
+    written = mean_digits(evaluation, e)
+    # NaN, where nothing was measured, sorts last.
+    for a in np.argsort(-means.mean_ae[:, e], kind="stable").tolist():
+        mean, low, high = (float(each[a, e]) for each in (means.mean_ae, means.low_ae, means.high_ae))
+        trials = int(evaluation.trials_ae[a, e])
+        yield Row(
+            (
+                Text(evaluation.algorithms[a]),
+                Estimate(mean, low, high, written),
+                _standing(ranks, a, measured=trials > 0),
+                Count(trials),
+            ),
+            bold=a in best,
+        )
+
+
+def _standing(ranks: Ranks, a: int, *, measured: bool = True) -> Standing:
+    return Standing(int(ranks.rank[a]) if measured else None, int(ranks.worst[a]), int(ranks.best[a]))
+
+
+def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
+    rows = list(rows)
+    shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
+    percent = f"{100 - 100 * Decimal(repr(evaluation.delta)):f}".rstrip("0").rstrip(".") + " %"
+    return _sentences(
+        f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
+        f"With probability at least {percent}, the intervals on the means of all algorithms on all environments hold, "
+        "if the numbers of trials were chosen beforehand.",
+        "Ranks by mean, with those that the intervals allow (worst, best).",
+        _about_bold(any(row.bold for row in rows), "the intervals allow"),
+        "An infinite end: the environment declares no range, and without one nothing bounds a mean."
+        if any(isinf(cell.low) or isinf(cell.high) for cell in shown)
+        else "",
+        "A dash: there are no trials." if any(isnan(cell.value) for cell in shown) else "",
+    )
+
+
+def _about_bold(there_is: bool, what_allows: str) -> str:
+    if there_is:
+        return f"Bold: whoever {what_allows} to be the best."
+    return f"Nobody is bold: {what_allows} everybody to be the best."
+
+
+def _size(evaluation: Evaluation) -> str:
+    least, most = int(evaluation.trials_ae.min()), int(evaluation.trials_ae.max())
+    trials = f"{least}" if least == most else f"{least} to {most}"
+    n, m = len(evaluation.algorithms), len(evaluation.environments)
+    return f"{n} algorithms, {m} environments, {trials} trials per cell"
+
+
+def _sentences(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

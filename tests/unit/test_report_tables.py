@@ -1,0 +1,505 @@
+"""Tables for pasting: the numbers of the evaluation, in every format, under whatever names.
+
+The files of tests/golden/tables are what fixed scores come out as. After a change that is meant, write them anew and
+look at the difference::
+
+    UNTUNED_GOLDEN=write .venv/bin/pytest tests/unit/test_report_tables.py -k golden && git diff tests/golden
+"""
+
+import csv
+import io
+import os
+import re
+import subprocess
+from html.parser import HTMLParser
+from math import inf, isnan, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown import Markdown
+
+import needs
+import untuned
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.reports import tables
+from untuned.reports.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
+from untuned.reports.tables.saving import file_names
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
+
+HORRIBLE = (
+    "a&b%c$d#e_f{g}h~i^j\\k",
+    "<script>alert('x')</script> | *bold* [link](x) `code` \"quoted\"",
+    "line\nbreak\r\nand\ttab\x1b[31m\x00",
+    "-leading --two ---three ,,''",
+    "=1+1",
+    "@sum",
+    "x" * 120,
+    "Sarsa(λ)-Ω αβγδεζηθικλμνξοπρστυφχψωςΓΔΘΛΞΠΣΥΦΨΩΑΒ",
+    "Łukasz Żółć naïve ǰ Ångström ő ş ạ ß æ Œ ø \N{LATIN SMALL LETTER DOTLESS I}",
+    "中文 😀 ﷽ ą Ж",
+    "[0] opens a row",
+    "* star",
+    "\\\\ \\input{x} %",
+    "“quotes” – — … × · ± ° ∞ ≤ ≥ → µ ² x₂ ?` !` <<>>",  # noqa: RUF001
+)
+PLACES = ("cart/pole: v1", "Cart Pole", "cart pole", "中", "[e] & _x_|y", "naïve λ")
+
+
+def scores(algorithms: tuple[str, ...], environments: tuple[str, ...], trials: int) -> dict[str, dict[str, Any]]:
+    """Return scores in which earlier algorithms are better, as bytes of a fixed table rather than as random numbers."""
+    spread = np.linspace(-1.0, 1.0, trials)
+    return {
+        name: {
+            place: np.round((len(algorithms) - a + spread * (1 + 0.1 * e)) * 10.0 ** (3 * e - 3), 9)
+            for e, place in enumerate(environments)
+        }
+        for a, name in enumerate(algorithms)
+    }
+
+
+@pytest.fixture(scope="module")
+def plain() -> Evaluation:
+    given = scores(("sarsa-parl2", "q_parl2", "PPO", "Sarsa(λ)"), ("maze", "arm", "cart-pole"), 900)
+    # Better on the maze, as good on the arm, not tried on the cart.
+    given["q_parl2"]["maze"] = given["sarsa-parl2"]["maze"]
+    del given["Sarsa(λ)"]["cart-pole"]
+    return untuned.evaluate(given, ranges={"maze": (-0.01, 0.01), "arm": (-10, 10)}, weights="uniform", refine=0)
+
+
+@pytest.fixture(scope="module")
+def horrible() -> Evaluation:
+    given = scores(HORRIBLE, PLACES, 20)
+    del given["=1+1"]["中"]
+    return untuned.evaluate(given, weights="uniform", ranges={"Cart Pole": (-1e3, 1e3)}, refine=0)
+
+
+def all_tables(evaluation: Evaluation) -> dict[str, Table]:
+    found = {
+        "aggregate": tables.aggregate(evaluation),
+        "environments": tables.environments(evaluation),
+        "pairs": tables.pairs(evaluation),
+        "weights": tables.weights(evaluation),
+    }
+    return found | {name: tables.environment(evaluation, name) for name in evaluation.environments}
+
+
+# The golden files.
+
+
+def numbers_apart(text: str) -> tuple[list[str], list[float]]:
+    """Return what is no number of many digits, and those: they may differ in the last one between machines."""
+    long = r"-?\d+\.\d{6,}(?:e-?\d+)?"
+    return re.split(long, text), [float(number) for number in re.findall(long, text)]
+
+
+@pytest.mark.parametrize("ending", ["md", "tex", "csv"])
+@pytest.mark.parametrize("which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights"])
+def test_golden(plain: Evaluation, which: str, ending: str) -> None:
+    path = GOLDEN / f"{which}.{ending}"
+    written = all_tables(plain)[which].written(ending)
+    if os.environ.get("UNTUNED_GOLDEN") == "write":
+        path.write_bytes(written.encode())
+    (words, numbers), (expected, known) = numbers_apart(written), numbers_apart(path.read_bytes().decode())
+    assert words == expected
+    assert numbers == pytest.approx(known, rel=1e-9)
+
+
+# The numbers.
+
+
+def test_the_aggregates_are_those_of_the_evaluation(plain: Evaluation) -> None:
+    frame = polars.read_csv(io.StringIO(tables.aggregate(plain).to_csv()))
+    assert frame.columns == ["algorithm", *list(plain.rows()[0])[1:]]
+    assert frame.rename({"algorithm": "name"}).to_dicts() == plain.rows()
+
+
+def test_the_means_are_those_of_the_evaluation_on_every_environment(plain: Evaluation) -> None:
+    frame = polars.read_csv(io.StringIO(tables.environments(plain).to_csv()))
+    # JSON has no infinite numbers; a table has.
+    rows = [
+        {key: None if value in (inf, -inf) else value for key, value in row.items()}
+        for row in frame.select(list(plain.environment_rows()[0])).to_dicts()
+    ]
+    assert rows == plain.environment_rows()
+    assert frame.filter(polars.col("environment") == "cart-pole")["mean_low"].to_list() == [-inf] * 4
+    for name in plain.environments:
+        one = polars.read_csv(io.StringIO(tables.environment(plain, name).to_csv()))
+        assert one.equals(frame.filter(polars.col("environment") == name).drop("environment"))
+
+
+def test_the_pairs_are_those_of_the_evaluation(plain: Evaluation) -> None:
+    frame = polars.read_csv(io.StringIO(tables.pairs(plain).to_csv()))
+    assert frame.drop("difference").to_dicts() == plain.pair_rows()
+    by_name = dict(zip(plain.algorithms, plain.score_a, strict=True))
+    for row in frame.to_dicts():
+        assert row["difference"] == by_name[row["a"]] - by_name[row["b"]]
+
+
+def test_the_weights_are_those_of_the_evaluation() -> None:
+    given = scores(("a", "b", "c"), ("x", "y"), 10)
+    evaluation = untuned.evaluate(given, weights={"x": 1, "y": 3})
+    table = tables.weights(evaluation)
+    frame = polars.read_csv(io.StringIO(table.to_csv()))
+    assert frame.filter(of="environment").drop("of").rows() == [("y", 0.75), ("x", 0.25)]
+    assert frame.filter(of="reference")["weight"].sum() == pytest.approx(1.0)
+    assert table.caption.endswith("They were given.")
+    assert tables.weights(untuned.evaluate(given)).caption.endswith("They are those of the game's equilibrium.")
+
+
+def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -> None:
+    bold = {row.cells[0].values[0]: row.bold for row in tables.aggregate(plain).rows}
+    ranks = dict(zip(plain.algorithms, plain.ranks.best.tolist(), strict=True))
+    assert bold == {name: rank == 1 for name, rank in ranks.items()}
+    assert set(bold.values()) == {True, False}
+    few = untuned.evaluate(scores(("a", "b"), ("x", "y"), 3))
+    assert not any(row.bold for row in tables.aggregate(few).rows)
+    assert "Nobody is bold: the verdicts allow everybody to be the best." in tables.aggregate(few).caption
+    line = next(line for line in tables.aggregate(plain).to_markdown().splitlines() if "sarsa-parl2" in line)
+    assert re.fullmatch(
+        r"\| \*\*sarsa-parl2\*\* \| \*\*0\.\d{4}\*\* \(0\.\d{4}, 0\.\d{4}\) \| \*\*1\*\* \(\d, 1\) \|", line
+    )
+
+
+def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> None:
+    for table in (tables.aggregate(plain), tables.pairs(plain)):
+        assert plain.claim in table.caption
+        assert f"by {plain.method}, delta = 0.05" in table.caption
+        for warning in plain.warnings:
+            assert warning in table.caption
+    cart, maze = tables.environment(plain, "cart-pole").caption, tables.environment(plain, "maze").caption
+    assert "infinite end" in cart
+    assert "A dash: there are no trials." in cart
+    assert "infinite end" not in maze
+    assert "A dash" not in maze
+    # Anderson's intervals keep their word whatever the method of the aggregates does.
+    approximate = untuned.evaluate(plain.scores, intervals="pbp-t", weights="uniform", delta=0.07)
+    assert "approximate" in tables.aggregate(approximate).caption
+    assert "With probability at least 93 %" in tables.environment(approximate, "maze").caption
+    assert "approximate" not in tables.environment(approximate, "maze").caption
+
+
+def test_an_unknown_environment_is_refused(plain: Evaluation) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'maze'"):
+        tables.environment(plain, "mase")
+
+
+# Digits.
+
+
+@pytest.mark.parametrize(
+    ("estimates", "shown"),
+    [
+        ([(469.2345, 448.3012, 489.9876)], ["469.2", "448.3", "490.0"]),
+        ([(-0.0012, -0.003, 0.0006)], ["-0.00120", "-0.00300", "0.00060"]),
+        ([(1.2345e9, 1.1e9, 1.3e9)], ["1.234e9", "1.100e9", "1.300e9"]),
+        ([(1.2345e-7, 1.1e-7, 1.3e-7)], ["1.234e-7", "1.100e-7", "1.300e-7"]),
+        ([(5e-324, 0.0, 5e-324)], ["5.00e-324", "0.00e-324", "5.00e-324"]),
+        ([(1.7e308, -1.7e308, inf)], ["1.700e308", "-1.700e308", "∞"]),
+        ([(3.14159, -inf, inf)], ["3.142", "-∞", "∞"]),
+        ([(7.0, 7.0, 7.0)], ["7.000", "7.000", "7.000"]),
+        ([(0.0, 0.0, 0.0)], ["0.0", "0.0", "0.0"]),
+        ([(nan, 0.0, 10.0)], ["–", "0.0", "10.0"]),  # noqa: RUF001
+        ([(nan, -inf, inf)], ["–", "-∞", "∞"]),  # noqa: RUF001
+        # The narrowest interval decides, for all.
+        ([(469.2345, 400.0, 500.0), (1.0, 0.5, 1.5)], ["469.23", "400.00", "500.00", "1.00", "0.50", "1.50"]),
+        # A small mean in a wide interval keeps two digits.
+        ([(0.0123, 0.0, 10.0)], ["0.012", "0.000", "10.000"]),
+        # But the large ones do not get endless because of it.
+        ([(1e-9, 0.0, 10.0)], ["0.0000", "0.0000", "10.0000"]),
+    ],
+)
+def test_as_many_digits_as_the_interval_gives_a_meaning_to(
+    estimates: list[tuple[float, float, float]], shown: list[str]
+) -> None:
+    written = digits(estimates)
+    assert [written.shown(number) for each in estimates for number in each] == shown
+
+
+@given(st.lists(st.tuples(*[st.floats(-1e300, 1e300)] * 3).map(sorted), min_size=1, max_size=4))
+def test_what_is_shown_is_the_number_and_ends_that_differ_look_different(numbers: list[list[float]]) -> None:
+    estimates = [(value, low, high) for low, value, high in numbers]
+    written = digits(estimates)
+    largest = max(abs(number) for each in estimates for number in each)
+    for value, low, high in estimates:
+        for number in (value, low, high):
+            text = written.shown(number)
+            assert abs(float(text) - number) <= 0.51 * 10.0 ** (written.power - written.decimals) + 1e-14 * largest
+            assert len(text) <= 30
+        if high - low > 1e-12 * largest:
+            assert written.shown(low) != written.shown(high)
+
+
+def test_no_minus_before_zero() -> None:
+    assert Digits(4).shown(-0.00001) == "0.0000"
+    assert Digits(0).shown(-0.0) == "0"
+    assert Digits(4).shown(-0.0001) == "-0.0001"
+
+
+# Names.
+
+NAMES = st.text(min_size=1, max_size=60)
+
+
+def table_of(*names: str) -> Table:
+    rows = [
+        Row((Text(name), Estimate(0.5 + k, nan, inf, Digits(4)), Standing(None, 2, 1), Count(k)), bold=k % 2 == 0)
+        for k, name in enumerate(names)
+    ]
+    columns = (
+        Column("Algorithm", ("algorithm",), "text"),
+        Column("Score", ("score", "low", "high"), "triple"),
+        Column("Rank", ("rank", "worst", "best"), "triple"),
+        Column("Trials", ("trials",), "number"),
+    )
+    return Table(f"Title of {names[0]}", f"Caption of {names[0]}", columns, tuple(rows))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5))
+@example(list(HORRIBLE))
+@example([' "', "\r", '""', ",", "a\n", "NaN", "=cmd|' /C calc'!A0"])
+def test_csv_gives_back_every_name_and_every_number(names: list[str]) -> None:
+    written = table_of(*names).to_csv()
+    assert written.endswith("\n")
+    # As bytes, as a program gets them: line breaks within names stay what they are.
+    rows = list(csv.reader(io.TextIOWrapper(io.BytesIO(written.encode()), encoding="utf-8", newline="")))
+    assert rows[0] == ["algorithm", "score", "low", "high", "rank", "worst", "best", "trials"]
+    assert rows[1:] == [[name, repr(0.5 + k), "", "inf", "", "2", "1", str(k)] for k, name in enumerate(names)]
+    frame = polars.read_csv(io.BytesIO(written.encode()), schema_overrides={"algorithm": polars.String})
+    assert frame["algorithm"].to_list() == names
+    assert frame["score"].to_list() == [0.5 + k for k in range(len(names))]
+
+
+def test_csv_has_all_digits() -> None:
+    numbers = (0.1 + 0.2, 1e-300, -1 / 3)
+    table = Table("", "", (Column("x", ("x", "y", "z"), "triple"),), (Row((Estimate(*numbers, Digits(1)),)),))
+    assert tuple(map(float, table.to_csv().splitlines()[1].split(","))) == numbers
+
+
+class Cells(HTMLParser):
+    """The text of all cells of all tables, by rows, and what other tags are in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.inside = True
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def parsed(html: str) -> Cells:
+    cells = Cells()
+    cells.feed(html)
+    cells.close()
+    return cells
+
+
+def visible(name: str) -> str:
+    """Return a name without line breaks and control characters."""
+    return " ".join("".join(" " if re.match(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", x) else x for x in name).split())
+
+
+@settings(deadline=None)
+@given(st.lists(NAMES, min_size=1, max_size=4))
+@example(list(HORRIBLE))
+@example(["a\\|b", "|", "a\n| b | c |", "`|`", "**x**", "<td>", "&#124;", "\x85", "\u2028|"])
+def test_markdown_keeps_its_cells_and_shows_every_name(names: list[str]) -> None:
+    written = table_of(*names).to_markdown()
+    lines = [line for line in written.split("\n") if line.startswith("|")]
+    assert len(lines) == 2 + len(names)
+    # No pipe is anything but the edge of a cell, so no parser can disagree.
+    assert {line.count("|") for line in lines} == {5}
+    # One that is no part of this project reads the names back; it alone takes no backslash before a dollar.
+    html = Markdown(extensions=["tables"]).convert(written.replace("\\$", "$"))
+    found = parsed(html)
+    assert found.tags <= {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert [len(row) for row in found.rows] == [4] * (1 + len(names))
+    for name, row in zip(names, found.rows[1:], strict=True):
+        assert row[0].strip().strip("*") == visible(name).strip("*") or not visible(name).strip("*")
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4))
+@example(list(HORRIBLE))
+def test_a_notebook_shows_every_name_and_nothing_else(names: list[str]) -> None:
+    found = parsed(table_of(*names)._repr_html_())
+    assert found.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "b", "p"}
+    assert [row[0] for row in found.rows[1:]] == list(map(visible, names))
+    assert table_of(*names)._repr_markdown_() == table_of(*names).to_markdown()
+
+
+def test_latex_commands_for_letters() -> None:
+    from untuned.reports.tables.escaping import in_latex
+
+    assert in_latex("Sarsa(λ)") == r"Sarsa($\lambda$)"
+    assert in_latex("é ï Å ż ß") == r"\'{e} \"{\i} \r{A} \.{z} \ss{}"
+    assert in_latex("e\N{COMBINING ACUTE ACCENT}") == r"\'{e}"
+    assert in_latex("a_b & 5 % of $3 #1 {x} \\y ~ ^") == (
+        r"a\_b \& 5 \% of \$3 \#1 \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{}"
+    )
+    assert in_latex("--x") == "-{}-x"
+    assert in_latex("中") == r"\ifdefined\Umathcode 中\else U+4E2D\fi{}"
+    assert in_latex("a\nb\x00\x1bc") == "a b c"
+
+
+@given(st.text(max_size=30))
+def test_latex_has_no_active_character_left(name: str) -> None:
+    from untuned.reports.tables.escaping import in_latex
+
+    written = in_latex(name)
+    assert not re.search(r"(?<!\\)[%&#~](?<!\\\\)", re.sub(r"\\[~^]\{", "{", written))
+    assert "\n" not in written
+    # Braces are balanced, whatever the name has.
+    depth = 0
+    for brace in re.sub(r"\\[{}]", "", written):
+        depth += (brace == "{") - (brace == "}")
+        assert depth >= 0
+    assert depth == 0
+
+
+# LaTeX, by LaTeX.
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage[margin=2cm]{geometry}
+\usepackage{PACKAGES}
+\begin{document}
+BODY
+See Table~\ref{tab:scores_1}.
+\listoftables
+\end{document}
+"""
+
+
+def compiled(folder: Path, *texts: str) -> str:
+    """Return what pdflatex says of a document with these tables and the packages that they ask for."""
+    program = needs.program("pdflatex", "texlive-latex-recommended")
+    packages = {name for text in texts for name in re.match(r"% Needs \\usepackage{([a-z,]+)}", text)[1].split(",")}  # type: ignore[index]
+    body = "\n".join(texts)
+    (folder / "all.tex").write_text(
+        DOCUMENT.replace("PACKAGES", ",".join(sorted(packages))).replace("BODY", body), encoding="utf-8"
+    )
+    for _ in range(2):
+        finished = subprocess.run(
+            [program, "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=120,
+            check=False,
+        )
+        assert finished.returncode == 0, finished.stdout[-3000:]
+    return finished.stdout
+
+
+def test_all_tables_compile_under_horrible_names(horrible: Evaluation, tmp_path: Path) -> None:
+    found = all_tables(horrible)
+    assert len(found["environments"].rows) > 40
+    assert "longtable" in found["environments"].to_latex()
+    texts = [table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(found.values())]
+    said = compiled(tmp_path, *texts)
+    assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
+    assert "undefined references" not in said
+    assert "Missing character" not in said
+    # Nothing stands out of the page by more than a letter.
+    assert [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", said) if float(width) > 10] == []
+
+
+def test_all_tables_of_few_rows_compile_without_longtable(plain: Evaluation, tmp_path: Path) -> None:
+    texts = [table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(all_tables(plain).values())]
+    assert not any("longtable" in text for text in texts)
+    assert not any("array" in text.splitlines()[0] for text in texts)
+    compiled(tmp_path, *texts)
+
+
+@pytest.mark.parametrize("label", ["a}b", "a b\n", "tab:100%", "\\x", "", " ", "a,b"])
+def test_a_label_that_would_break_the_document_is_refused(plain: Evaluation, label: str) -> None:
+    with pytest.raises(InvalidInput, match="for example 'tab:scores'"):
+        tables.aggregate(plain).to_latex(label)
+
+
+# Files.
+
+
+def test_a_file_s_name_says_how_it_is_written(plain: Evaluation, tmp_path: Path) -> None:
+    table = tables.aggregate(plain)
+    assert table.save(tmp_path / "a.md").read_bytes().decode() == table.to_markdown()
+    assert table.save(tmp_path / "a.CSV").read_bytes().decode() == table.to_csv()
+    assert table.save(str(tmp_path / "a.tex")).read_bytes().decode() == table.to_latex()
+    for name in ("a.html", "a", "a.md.gz"):
+        with pytest.raises(InvalidInput, match=r"\.md, \.csv or \.tex"):
+            table.save(tmp_path / name)
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        table.save(tmp_path / "nowhere" / "a.md")
+    with pytest.raises(InvalidInput, match="md, csv or tex"):
+        table.written("html")
+
+
+def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evaluation, tmp_path: Path) -> None:
+    paths = tables.save_all(horrible, tmp_path / "new" / "folder")
+    assert sorted(paths) == sorted((tmp_path / "new" / "folder").iterdir())
+    assert len(paths) == len(set(paths)) == 3 * (4 + len(PLACES))
+    stems = [path.stem for path in paths if path.suffix == ".csv"]
+    assert stems[4:] == [
+        "environment-cart-pole-v1",
+        "environment-cart-pole",
+        "environment-cart-pole-2",
+        "environment-unnamed",
+        "environment-e-x-y",
+        "environment-naive",
+    ]
+    for place, stem in zip(PLACES, stems[4:], strict=True):
+        written = (tmp_path / "new" / "folder" / f"{stem}.md").read_bytes().decode()
+        assert written == tables.environment(horrible, place).to_markdown()
+    assert [path.name for path in tables.save_all(horrible, tmp_path / "one", formats=["csv", "csv"])][:2] == [
+        "aggregate.csv",
+        "pairs.csv",
+    ]
+
+
+@given(st.lists(st.one_of(NAMES, st.sampled_from(["x", "X", "x-2", "x 2", "con", "é", "e", "y" * 300])), unique=True))
+@example(["x", "X", "x-2", "x 2"])
+def test_no_two_files_share_a_name(names: list[str]) -> None:
+    files = file_names(names)
+    assert len(set(files)) == len(files) == len(names)
+    assert all(re.fullmatch(r"environment(-[a-z0-9]+)+", file) and len(file) < 90 for file in files)
+
+
+def test_formats_and_folders_that_do_not_exist_are_refused(plain: Evaluation, tmp_path: Path) -> None:
+    for wrong in (["html"], [], ["md", "pdf"]):
+        with pytest.raises(InvalidInput, match="md, csv, tex"):
+            tables.save_all(plain, tmp_path, formats=wrong)
+    with pytest.raises(InvalidInput, match="one string"):
+        tables.save_all(plain, tmp_path, formats="md")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InvalidInput, match="cannot be made"):
+        tables.save_all(plain, tmp_path / "file")
+
+
+def test_what_is_not_measured_is_a_dash_and_what_is_not_bounded_infinite(plain: Evaluation) -> None:
+    table = tables.environment(plain, "cart-pole")
+    last = table.rows[-1].cells
+    assert isinstance(last[1], Estimate)
+    assert isnan(last[1].value)
+    assert table.to_markdown().splitlines()[7] == "| Sarsa(λ) | – (-∞, ∞) | – (4, 1) | 0 |"  # noqa: RUF001
+    assert "Sarsa($\\lambda$) & -- & $-\\infty$ & $\\infty$ & -- & 4 & 1 & 0 \\\\" in table.to_latex()
+    assert table.to_csv().splitlines()[-1] == "Sarsa(λ),,-inf,inf,,4,1,0"
