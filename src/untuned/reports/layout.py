@@ -163,8 +163,10 @@ def _positions(levels: list[list[int]], above: list[list[int]], below: list[list
     weights = np.array([1.0 if up or down else 1e-6 for up, down in zip(above, below, strict=True)])
     for sweep in range(_SWEEPS):
         for members in levels if sweep % 2 == 0 else reversed(levels):
+            # Who has none stays near the rest of the level.
+            middle = float(np.mean(x[members])) if members else 0.0
             wanted = np.array(
-                [np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else x[node] for node in members]
+                [np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else middle for node in members]
             )
             x[members] = _apart(wanted, room[members], weights[members])
     return x - x.min() if x.size else x

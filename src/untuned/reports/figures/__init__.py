@@ -1,0 +1,1 @@
+"""Figures of an evaluation, drawn by matplotlib."""
