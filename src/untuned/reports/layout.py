@@ -4,6 +4,7 @@ Nodes are on levels, each below all that are better; a line that passes a level 
 it goes around the nodes (Sugiyama, Tagawa and Toda, 1981).
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,7 +66,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     above: list[list[int]] = [[] for _ in range(total)]
     below: list[list[int]] = [[] for _ in range(total)]
     for chain in chains:
-        for upper, lower in zip(chain, chain[1:], strict=False):
+        for upper, lower in itertools.pairwise(chain):
             below[upper].append(lower)
             above[lower].append(upper)
     levels = _sorted_levels(levels, above, below)
@@ -83,7 +84,7 @@ def crossings(layout: Layout) -> int:
     """Return how many pairs of lines cross."""
     pieces: dict[int, list[tuple[float, float]]] = {}
     for line in layout.lines:
-        for (left, place), (right, _) in zip(line, line[1:], strict=False):
+        for (left, place), (right, _) in itertools.pairwise(line):
             pieces.setdefault(place, []).append((left, right))
     return sum(_crossing(np.array(each)) for each in pieces.values())
 
@@ -145,7 +146,7 @@ def _sorted_levels(levels: list[list[int]], above: list[list[int]], below: list[
 
 def _count(levels: list[list[int]], below: list[list[int]]) -> int:
     total = 0
-    for upper, lower in zip(levels, levels[1:], strict=False):
+    for upper, lower in itertools.pairwise(levels):
         at = {node: number for number, node in enumerate(lower)}
         pieces = [(number, at[end]) for number, node in enumerate(upper) for end in below[node]]
         if pieces:

@@ -54,8 +54,8 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
         same = set(other.algorithms) == set(evaluation.algorithms)
         if not same or set(other.environments) != set(evaluation.environments):
             raise InvalidInput(
-                f"beside holds an evaluation by {other.method!r} of other algorithms or environments: evaluate the same "
-                "scores by several methods to compare these"
+                f"beside holds an evaluation by {other.method!r} of other algorithms or environments: "
+                "evaluate the same scores by several methods to compare these"
             )
     order = [evaluation.algorithms[a] for a in evaluation.order]
     looks = styles(evaluation.algorithms)

@@ -144,7 +144,9 @@ def handles(names: Sequence[str], styles: Mapping[str, Style]) -> "list[Artist]"
     return [Line2D([], [], **line_options(styles[name])) for name in names]
 
 
-def legend(where: "Axes | Figure | SubFigure", entries: "Sequence[Artist]", names: Sequence[str], **options: Any) -> "Legend":
+def legend(
+    where: "Axes | Figure | SubFigure", entries: "Sequence[Artist]", names: Sequence[str], **options: Any
+) -> "Legend":
     """Return a legend whose names are shown as they are."""
     labels = shown(names)
     # Legends drop labels that begin with an underscore, so they get their text afterwards.
@@ -154,7 +156,9 @@ def legend(where: "Axes | Figure | SubFigure", entries: "Sequence[Artist]", name
     return made
 
 
-def legend_below(figure: "Figure | SubFigure", names: Sequence[str], styles: Mapping[str, Style], **options: Any) -> None:
+def legend_below(
+    figure: "Figure | SubFigure", names: Sequence[str], styles: Mapping[str, Style], **options: Any
+) -> None:
     """Put a legend of algorithms under everything else on a figure."""
     root = figure.figure if isinstance(figure, SubFigure) else figure
     width = float(root.get_size_inches()[0])

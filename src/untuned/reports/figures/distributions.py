@@ -22,9 +22,10 @@ from untuned.reports.figures.canvas import (
     legend_below,
     line_options,
     percent,
+    room,
     sparse,
 )
-from untuned.reports.figures.naming import short
+from untuned.reports.figures.naming import LONGEST, short, shown
 from untuned.reports.figures.views import apply, distribution_steps, quantile_steps, view_of, within
 from untuned.reports.styles import styles
 
@@ -134,7 +135,9 @@ def trials_effect(
             steps = quantile_steps(band(scores[:size], evaluation.delta, support))
             low, high = within(steps.low, view), within(steps.high, view)
             colour = (0.0 + 0.75 * shade, 0.28 + 0.55 * shade, 0.55 + 0.4 * shade)
-            ax.fill_between(steps.x, low, high, step="pre", color=colour, alpha=0.25, linewidth=0, zorder=1 + number / 10)
+            ax.fill_between(
+                steps.x, low, high, step="pre", color=colour, alpha=0.25, linewidth=0, zorder=1 + number / 10
+            )
             for end in (low, high):
                 ax.plot(steps.x, end, drawstyle="steps-pre", color=colour, linewidth=0.5, zorder=1.5 + number / 10)
             ax.plot(
@@ -152,7 +155,7 @@ def trials_effect(
                 zorder=2 + number / 10,
             )
         _probability_axis(ax, "x")
-        apply(view, ax, "y")
+        apply(view, ax, "y", "lower right")
         ax.set_ylabel("score")
         ax.set_title(f"{short(algorithm)} on {short(environment)}", loc="left")
         entries, labels = ax.get_legend_handles_labels()
@@ -180,7 +183,7 @@ def draw_quantiles(
             within(steps.high, view),
             step="pre",
             color=style.colour,
-            alpha=0.15,
+            alpha=_faint(len(measured)),
             linewidth=0,
         )
         ax.plot(
@@ -192,7 +195,7 @@ def draw_quantiles(
             **line_options(style),
         )
     _probability_axis(ax, "x")
-    apply(view, ax, "y")
+    apply(view, ax, "y", "lower right")
     _name(ax, environment, measured, algorithms)
     ax.set_ylabel("score")
 
@@ -207,7 +210,9 @@ def draw_distributions(
     for number, name in enumerate(measured):
         steps = distribution_steps(known[name, environment], view)
         style = looks[name]
-        ax.fill_between(steps.x, steps.low, steps.high, step="post", color=style.colour, alpha=0.15, linewidth=0)
+        ax.fill_between(
+            steps.x, steps.low, steps.high, step="post", color=style.colour, alpha=_faint(len(measured)), linewidth=0
+        )
         ax.plot(
             steps.x,
             steps.estimate,
@@ -217,7 +222,7 @@ def draw_distributions(
             **line_options(style),
         )
     _probability_axis(ax, "y")
-    apply(view, ax, "x")
+    apply(view, ax, "x", "upper left")
     _name(ax, environment, measured, algorithms)
     ax.set_xlabel("score")
 
@@ -249,7 +254,13 @@ def together(evaluation: Evaluation, known: Bands) -> str:
     """Return what the bands promise."""
     # That the bands hold does not depend on the method of the evaluation.
     count = len(known)
-    who = "the band holds" if count == 1 else "both bands hold together" if count == 2 else f"all {count} bands hold together"
+    who = (
+        "the band holds"
+        if count == 1
+        else "both bands hold together"
+        if count == 2
+        else f"all {count} bands hold together"
+    )
     return f"{who} with probability {percent(evaluation.delta)}"
 
 
@@ -292,6 +303,7 @@ def _many(
         for each, place in zip(axes, places, strict=True):
             draw(each, evaluation, place, evaluation.algorithms, known)
         tidy(axes)
+        name_grid(axes, places)
         note = together(evaluation, known)
         if ax is None:
             legend_below(_figure(axes[0]), evaluation.algorithms, looks, title=note)
@@ -315,6 +327,14 @@ def tidy(axes: "Sequence[Axes]") -> None:
             ax.set_xlabel("")
 
 
+def name_grid(axes: "Sequence[Axes]", names: Sequence[str]) -> None:
+    """Give the Axes of a grid titles that leave the neighbours room."""
+    size = SMALL + 0.5
+    letters = int(min((room(ax)[0] for ax in axes), default=1.0) * 72.0 / (0.6 * size))
+    for ax, title in zip(axes, shown(names, min(max(letters, 8), LONGEST)).values(), strict=True):
+        ax.set_title(title, loc="left", fontsize=size)
+
+
 def _probability_axis(ax: "Axes", axis: str) -> None:
     which = ax.xaxis if axis == "x" else ax.yaxis
     (ax.set_xlim if axis == "x" else ax.set_ylim)(0.0, 1.0)
@@ -332,6 +352,11 @@ def _name(ax: "Axes", environment: str, measured: Sequence[str], algorithms: Seq
     if missing:
         words = f"{missing} without trials"
         ax.text(0.99, 1.0, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=SMALL - 1, color=GREY)
+
+
+def _faint(count: int) -> float:
+    """Return how much of the ground bands hide: where many lie on each other, lines must still be seen."""
+    return min(0.15, 0.6 / max(count, 1))
 
 
 def _figure(ax: "Axes") -> Any:

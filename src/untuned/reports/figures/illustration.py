@@ -6,13 +6,13 @@ import numpy as np
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
+from untuned.judge.intervals.dkw import band
 from untuned.judge.percentiles import SHARE
 from untuned.judge.pool import pool
-from untuned.reports.figures.canvas import COLUMN, GREY, SMALL, axes_or_new, drawing, line_options
+from untuned.reports.figures.canvas import COLUMN, SMALL, axes_or_new, drawing, line_options
 from untuned.reports.figures.distributions import chosen_algorithms, chosen_environments
 from untuned.reports.figures.naming import shown
 from untuned.reports.figures.views import apply, distribution_steps, view_of
-from untuned.judge.intervals.dkw import band
 from untuned.reports.styles import styles
 from untuned.scores import Floats
 
@@ -78,7 +78,7 @@ def percentile_illustration(
         steps = distribution_steps(band(theirs, evaluation.delta, evaluation.ranges[e]), view)
         options = line_options(looks[second]) | {"marker": ""}
         (curve,) = ax.plot(steps.x, steps.estimate, drawstyle="steps-post", **options)
-        apply(view, ax, "x")
+        apply(view, ax, "x", "lower right")
         ax.set_ylim(0.0, 1.0)
         colour = looks[first].colour
         placements = placed(ours, theirs, share)
@@ -86,7 +86,15 @@ def percentile_illustration(
         across = ax.get_yaxis_transform()
         bars = 0.22 * counts / max(int(counts.max()), 1)
         ax.barh(
-            edges[:-1], bars, np.diff(edges), align="edge", transform=across, color=colour, alpha=0.35, linewidth=0, zorder=1
+            edges[:-1],
+            bars,
+            np.diff(edges),
+            align="edge",
+            transform=across,
+            color=colour,
+            alpha=0.35,
+            linewidth=0,
+            zorder=1,
         )
         trials = evaluation.scores.cells[a][e]
         some = trials[:_SHOWN] if trials.size else ours[:_SHOWN]
@@ -95,14 +103,22 @@ def percentile_illustration(
             ax.hlines(height, view.low, score, color=colour, linewidth=0.6, linestyle=(0, (1, 1.5)), zorder=2)
         upward = ax.get_xaxis_transform()
         ticks = ax.plot(
-            some, np.zeros(some.size), linestyle="none", marker="|", markersize=9, color=colour, transform=upward, clip_on=False
+            some, np.zeros(some.size), linestyle="none", marker="|", markersize=9, color=colour, transform=upward
         )[0]
         ax.plot(
             some, placed(some, theirs, share), linestyle="none", marker=looks[first].marker, markersize=3, color=colour
         )
         mean = ax.axhline(z, color="black", linewidth=1.0, linestyle=(0, (5, 2)))
-        ax.text(
-            0.99, z, f"z = {z:.3f}", transform=across, ha="right", va="bottom" if z < 0.9 else "top", fontsize=SMALL + 0.5
+        ax.annotate(
+            f"z = {z:.3f}",
+            (0.99, z),
+            (0, 3 if z < 0.9 else -3),
+            xycoords=across,
+            textcoords="offset points",
+            ha="right",
+            va="bottom" if z < 0.9 else "top",
+            fontsize=SMALL + 0.5,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
         )
         ax.set_xlabel("score")
         ax.set_ylabel(f"part of the trials of {labels[second]}", fontsize=SMALL + 0.5)

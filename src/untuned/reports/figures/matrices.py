@@ -79,12 +79,12 @@ def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes
                     words = _interval(evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b])
                     ax.text(column, row + 0.3, words, ha="center", va="center", fontsize=size)
         area = min(30.0, (72 * min(cell) * 0.34) ** 2)
-        for verdict, places in symbols.items():
+        for said, places in symbols.items():
             if places:
-                _, marker, colour = _VERDICTS[verdict]
-                ax.scatter(*zip(*places, strict=True), s=area, marker=marker, color=colour, linewidths=1.0)
+                _, marker, colour = _VERDICTS[said]
+                at = np.array(places)
+                ax.scatter(at[:, 0], at[:, 1], s=area, marker=marker, color=colour, linewidths=1.0)
         _cells(ax, names, names, cell)
-        ax.set_ylabel("row \N{HORIZONTAL ELLIPSIS}")
         entries = [
             Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5)
             for _, marker, colour in _VERDICTS.values()
@@ -92,7 +92,6 @@ def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes
         title = f"row beside column; all verdicts together {percent(evaluation.delta)}"
         if not evaluation.valid:
             title += ", approximate"
-        ax.set_ylabel("")
         legend(
             ax,
             entries,
@@ -108,7 +107,7 @@ def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes
 
 
 def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
-    """Return Axes with the rank of every algorithm on every environment, and in small print the ranks that are possible.
+    """Return Axes with the rank of every algorithm on every environment, in small print the ranks that are possible.
 
     Parameters
     ----------
@@ -140,9 +139,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                 missing = not evaluation.trials_ae[a, e]
                 # The best rank is the darkest.
                 shade = "white" if missing else _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
-                ax.add_patch(
-                    Rectangle((e - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.5)
-                )
+                ax.add_patch(Rectangle((e - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.5))
                 text = "\N{EN DASH}" if missing else str(int(found.rank[a]))
                 up = 0.17 if small >= _LEAST else 0.0
                 ax.text(e, row - up, text, ha="center", va="center", fontsize=large)
@@ -150,7 +147,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                     possible = f"{int(found.worst[a])}\N{EN DASH}{int(found.best[a])}"
                     ax.text(e, row + 0.28, possible, ha="center", va="center", fontsize=small, color="0.2")
         _cells(ax, names, tops, cell)
-        note = f"rank of the mean; small print: worst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
+        note = f"rank of the mean; small print:\nworst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
         ax.set_xlabel(note, fontsize=SMALL)
     return ax
 
@@ -182,14 +179,17 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         ax = axes_or_new(ax, across, down)
         width, height = (across, down) if own else room(ax)
         cell = width / (columns + 1), height / (rows + 1)
-        ax.imshow(q_er, cmap=_SHADES, vmin=0.0, vmax=max(float(q_er.max()), 1e-12), aspect="auto", interpolation="nearest")
+        ax.imshow(
+            q_er, cmap=_SHADES, vmin=0.0, vmax=max(float(q_er.max()), 1e-12), aspect="auto", interpolation="nearest"
+        )
         size = fitting(5, cell[0], cell[1] / 1.2, SMALL)
         if size >= _LEAST:
             for e in range(rows):
                 for r in range(columns):
                     # What has no weight leaves its cell empty: the others are seen the better.
                     if q_er[e, r] > 0.0:
-                        ax.text(r, e, _percent(q_er[e, r]), ha="center", va="center", fontsize=size)
+                        colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
+                        ax.text(r, e, _percent(q_er[e, r]), ha="center", va="center", fontsize=size, color=colour)
         for e, total in enumerate(q_er.sum(axis=1)):
             ax.text(columns + 0.05, e, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
         for r, total in enumerate(q_er.sum(axis=0)):
@@ -199,7 +199,7 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         _cells(ax, left, tops, cell)
         ax.set_xlim(-0.5, columns + 0.5)
         ax.set_ylim(rows + 0.5, -0.5)
-        ax.set_xlabel("weight of environment (row) and reference (column) in %, and sums", fontsize=SMALL)
+        ax.set_xlabel("weight of environment (row)\nand reference (column) in %, and sums", fontsize=SMALL)
     return ax
 
 

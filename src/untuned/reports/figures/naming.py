@@ -11,9 +11,9 @@ LONGEST = 28
 
 
 def shown(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
-    """Return what to print for each name, no two the same.
+    r"""Return what to print for each name, no two the same.
 
-    What cannot be printed, and letters that the font lacks, are written as Python does: ``\\n``, ``\\u4e2d``. Names
+    What cannot be printed, and letters that the font lacks, are written as Python does: ``\n``, ``\u4e2d``. Names
     that are the same once shortened are numbered.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
@@ -71,7 +71,9 @@ def view_of(samples: Sequence[Floats]) -> View:
         margin = 0.5 * abs(low) if low else 0.5
         return View(low - margin, high + margin, lowest, highest)
     # Every sample counts the same, however many scores it has.
-    quartiles = np.quantile(np.concatenate([np.quantile(each, np.linspace(0.01, 0.99, 50)) for each in finite]), [0.25, 0.5, 0.75])
+    quartiles = np.quantile(
+        np.concatenate([np.quantile(each, np.linspace(0.01, 0.99, 50)) for each in finite]), [0.25, 0.5, 0.75]
+    )
     middle = float(quartiles[2] - quartiles[0])
     if 0.0 < middle < _SQUEEZED * (high - low):
         view = View(low, high, lowest, highest, float(quartiles[1]), middle)
@@ -94,8 +96,8 @@ def _back(values: Floats, view: View) -> Floats:
     return back
 
 
-def apply(view: View, ax: "Axes", axis: Literal["x", "y"]) -> None:
-    """Give one axis of Axes a view; in small print, what is outside of it and how the scale is stretched."""
+def apply(view: View, ax: "Axes", axis: Literal["x", "y"], corner: str) -> None:
+    """Give one axis of Axes a view; in a corner, what is outside of it and whether the scale is uneven."""
     notes = []
     if view.centre is not None:
         functions = (lambda values: _stretched(values, view)), (lambda values: _back(values, view))
@@ -111,12 +113,17 @@ def apply(view: View, ax: "Axes", axis: Literal["x", "y"]) -> None:
     if view.highest > view.high:
         notes.append(f"scores up to {number_text(float(f'{view.highest:.4g}'))}")
     if notes:
-        # Where curves that rise leave room.
-        where: Any = {"x": 0.99, "y": 0.02, "ha": "right", "va": "bottom"}
-        if axis == "x":
-            where = {"x": 0.01, "y": 0.98, "ha": "left", "va": "top"}
-        words = ", ".join(notes) if axis == "y" else "\n".join(notes)
-        ax.text(**where, s=words, transform=ax.transAxes, fontsize=SMALL - 1, color=GREY)
+        right, top = "right" in corner, "upper" in corner
+        ax.text(
+            0.99 if right else 0.01,
+            0.98 if top else 0.02,
+            "\n".join(notes),
+            transform=ax.transAxes,
+            ha="right" if right else "left",
+            va="top" if top else "bottom",
+            fontsize=SMALL - 1,
+            color=GREY,
+        )
 
 
 def _ticks(view: View) -> list[float]:
@@ -156,18 +163,24 @@ def quantile_steps(band: Band) -> Steps:
         levels = np.unique(jumps[(jumps > 0.0) & (jumps <= 1.0)])
     estimate, low, high = band.quantiles(levels)
     # From 0 on, as at the first point.
-    return Steps(*(np.concatenate([first, each]) for first, each in zip(
-        ([0.0], estimate[:1], low[:1], high[:1]), (levels, estimate, low, high), strict=True
-    )))
+    return Steps(
+        *(
+            np.concatenate([first, each])
+            for first, each in zip(([0.0], estimate[:1], low[:1], high[:1]), (levels, estimate, low, high), strict=True)
+        )
+    )
 
 
 def distribution_steps(band: Band, view: View) -> Steps:
     """Return a distribution function and its bounds over a view; between two points it is as at the lower one."""
     scores = band.scores
     if scores.size > POINTS:
+        ends = _stretched(np.array([view.low, view.high]), view)
         # Some at even distances of probability and some of score: neither steep nor flat parts lose their shape.
-        even = np.linspace(view.low, view.high, POINTS // 2) if view.centre is None else _back(
-            np.linspace(*_stretched(np.array([view.low, view.high]), view), POINTS // 2), view
+        even = (
+            np.linspace(view.low, view.high, POINTS // 2)
+            if view.centre is None
+            else _back(np.linspace(ends[0], ends[1], POINTS // 2), view)
         )
         by_score = np.clip(np.searchsorted(scores, even, side="right") - 1, 0, scores.size - 1)
         by_level = np.searchsorted(band.estimate, np.linspace(0.0, 1.0, POINTS // 2))
