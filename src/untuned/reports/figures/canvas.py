@@ -1,6 +1,7 @@
 """What all figures share: sizes and fonts, Axes where none are given, legends, sizes of print."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -101,7 +102,7 @@ def columns_for(count: int) -> int:
 
 
 def room(ax: "Axes") -> tuple[float, float]:
-    """Return the width and height of Axes in inches; about, before the layout is known."""
+    """Return the width and height of Axes in inches, labels included; about, before the layout is known."""
     figure = ax.get_figure(root=True)
     if figure is None:
         return PAGE, PAGE
@@ -171,7 +172,8 @@ def number_text(value: float) -> str:
     """Return a number in few letters, with the minus sign that axes have."""
     size = abs(value)
     if value and not 1e-3 <= size < 1e6:
-        text = f"{value:.3g}"
+        # 1e-05 is longer than it needs to be.
+        text = re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{value:.3g}")
     elif size < 1e3 or float(value).is_integer():
         text = f"{value:,.6g}" if size < 1e3 else f"{value:,.0f}"
     else:

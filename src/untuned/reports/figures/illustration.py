@@ -78,7 +78,7 @@ def percentile_illustration(
         steps = distribution_steps(band(theirs, evaluation.delta, evaluation.ranges[e]), view)
         options = line_options(looks[second]) | {"marker": ""}
         (curve,) = ax.plot(steps.x, steps.estimate, drawstyle="steps-post", **options)
-        apply(view, ax, "x", "lower right")
+        notes = apply(view, ax, "x", None)
         ax.set_ylim(0.0, 1.0)
         colour = looks[first].colour
         placements = placed(ours, theirs, share)
@@ -120,7 +120,7 @@ def percentile_illustration(
             fontsize=SMALL + 0.5,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
         )
-        ax.set_xlabel("score")
+        ax.set_xlabel(f"score ({', '.join(notes)})" if notes else "score")
         ax.set_ylabel(f"part of the trials of {labels[second]}", fontsize=SMALL + 0.5)
         ax.set_title(shown([environment])[environment], loc="left")
         entries = [ticks, curve, mean]

@@ -19,7 +19,7 @@ from untuned.reports.figures.canvas import (
     percent,
     room,
 )
-from untuned.reports.figures.naming import shown
+from untuned.reports.figures.naming import LONGEST, shown
 from untuned.scores import Floats
 
 if TYPE_CHECKING:
@@ -52,15 +52,20 @@ def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes
     ax
         Where to draw; a new Figure unless given.
     """
+    return draw_verdicts(evaluation, ax, LONGEST)
+
+
+def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
+    """Draw the verdicts, with so many letters of every name."""
     order = evaluation.order
     count = len(order)
-    names = _labels(evaluation, order)
+    names = _labels(evaluation, order, letters)
     with drawing():
         own = ax is None
         side = max(0.16, min(0.62, 6.0 / count)) * count
         margin = 0.065 * max(map(len, names))
         ax = axes_or_new(ax, max(side + margin + 0.3, 3.2), side + margin + 0.6)
-        width, height = (side, side) if own else room(ax)
+        width, height = (side, side) if own else _inside(ax, names, names, 0.35)
         cell = width / count, height / count
         size = min(fitting(14, cell[0], cell[1] / 3), SMALL - 1)
         symbols: dict[str, list[tuple[float, float]]] = {verdict: [] for verdict in _VERDICTS}
@@ -119,7 +124,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     order = evaluation.order
     places = evaluation.environments
     rows, columns = len(order), len(places)
-    names = _labels(evaluation, order)
+    names = _labels(evaluation, order, LONGEST)
     tops = list(shown(places).values())
     with drawing():
         own = ax is None
@@ -130,7 +135,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                 None, max(across + 0.065 * max(map(len, names)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
             )
         ax = axes_or_new(ax, across, down)
-        width, height = (across, down) if own else room(ax)
+        width, height = (across, down) if own else _inside(ax, names, tops, 0.25)
         cell = width / columns, height / rows
         small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1)
         large = fitting(3, cell[0], cell[1] / (1.9 if small >= _LEAST else 1.2), FONT)
@@ -162,12 +167,17 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     ax
         Where to draw; a new Figure unless given.
     """
+    return draw_weights(evaluation, ax, LONGEST)
+
+
+def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
+    """Draw the weights, with so many letters of every name."""
     # The best reference first, as everywhere.
     order = evaluation.order
     q_er = evaluation.q_er[:, list(order)]
     rows, columns = q_er.shape
-    left = list(shown(evaluation.environments).values())
-    tops = _labels(evaluation, order)
+    left = list(shown(evaluation.environments, letters).values())
+    tops = _labels(evaluation, order, letters)
     with drawing():
         own = ax is None
         across = max(0.2, min(0.5, 6.0 / (columns + 1))) * (columns + 1)
@@ -177,7 +187,7 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                 None, max(across + 0.065 * max(map(len, left)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
             )
         ax = axes_or_new(ax, across, down)
-        width, height = (across, down) if own else room(ax)
+        width, height = (across, down) if own else _inside(ax, left, tops, 0.25)
         cell = width / (columns + 1), height / (rows + 1)
         ax.imshow(
             q_er, cmap=_SHADES, vmin=0.0, vmax=max(float(q_er.max()), 1e-12), aspect="auto", interpolation="nearest"
@@ -190,6 +200,7 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                     if q_er[e, r] > 0.0:
                         colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
                         ax.text(r, e, _percent(q_er[e, r]), ha="center", va="center", fontsize=size, color=colour)
+        # Sums are what counts, and are printed at any size.
         for e, total in enumerate(q_er.sum(axis=1)):
             ax.text(columns + 0.05, e, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
         for r, total in enumerate(q_er.sum(axis=0)):
@@ -203,8 +214,14 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _labels(evaluation: Evaluation, order: "Sequence[int]") -> list[str]:
-    labels = shown(evaluation.algorithms)
+def _inside(ax: "Axes", rows: list[str], columns: list[str], below: float) -> tuple[float, float]:
+    """Return the width and height that names on the left and on top and print below leave, in inches."""
+    width, height = room(ax)
+    return max(width - 0.06 * max(map(len, rows)), 0.3), max(height - 0.06 * max(map(len, columns)) - below, 0.3)
+
+
+def _labels(evaluation: Evaluation, order: "Sequence[int]", letters: int) -> list[str]:
+    labels = shown(evaluation.algorithms, letters)
     return [labels[evaluation.algorithms[a]] for a in order]
 
 

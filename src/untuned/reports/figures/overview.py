@@ -8,7 +8,7 @@ from untuned.reports.bands import bands
 from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.canvas import SMALL, columns_for, drawing, fill, legend_below
 from untuned.reports.figures.distributions import draw_quantiles, name_grid, tidy, together
-from untuned.reports.figures.matrices import verdict_matrix, weights
+from untuned.reports.figures.matrices import draw_verdicts, draw_weights
 from untuned.reports.figures.naming import literal
 from untuned.reports.styles import styles
 
@@ -16,6 +16,8 @@ from untuned.reports.styles import styles
 _SIZE = (8.27, 11.69)
 #: Environments of which quantile functions are shown.
 MOST = 15
+#: Of a name beside a matrix.
+_LETTERS = 16
 
 
 def summary(evaluation: Evaluation) -> Figure:
@@ -35,12 +37,12 @@ def summary(evaluation: Evaluation) -> Figure:
     known = bands(evaluation)
     with drawing():
         figure = Figure(figsize=_SIZE, layout="constrained")
-        parts = figure.add_gridspec(3, 1, height_ratios=(3.4, 3.2, 5.1))
+        parts = figure.add_gridspec(3, 1, height_ratios=(3.3, 3.6, 5.0))
         top, middle, bottom = (figure.add_subfigure(parts[number]) for number in range(3))
         left, right = top.subplots(1, 2, width_ratios=(1.0, 1.0))
         aggregate(evaluation, ax=left)
-        verdict_matrix(evaluation, ax=right)
-        weights(evaluation, ax=middle.subplots())
+        draw_verdicts(evaluation, right, _LETTERS)
+        draw_weights(evaluation, middle.subplots(), _LETTERS)
         axes = fill(bottom, len(places), columns)
         for ax, place in zip(axes, places, strict=True):
             draw_quantiles(ax, evaluation, place, evaluation.algorithms, known)

@@ -20,7 +20,7 @@ from untuned.reports.figures.canvas import (
     percent,
 )
 from untuned.reports.figures.distributions import tidy
-from untuned.reports.figures.naming import literal, short, shown
+from untuned.reports.figures.naming import short, shown
 from untuned.reports.figures.views import apply, view_of, within
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def hyperparameter(
     with drawing():
         ax = axes_or_new(ax, COLUMN, 2.5)
         _draw(ax, history, name)
-        ax.set_title(f"{short(algorithm, 20)} on {short(environment, 24)}", loc="left")
+        ax.set_title(f"{short(algorithm, 20)} on {short(environment, 24)}\n{_note()}", loc="left", fontsize=SMALL + 0.5)
     return ax
 
 
@@ -112,12 +112,13 @@ def _history(histories: Histories, algorithm: str, environment: str) -> History:
 
 
 def _draw(ax: "Axes", history: History, name: str) -> None:
-    ax.set_xlabel(short(name))
+    source = history.distributions.get(name)
+    ax.set_xlabel(short(name) if not source else f"{short(name)}\n{short(source, 36)}", fontsize=SMALL + 0.5)
     ax.set_ylabel("score")
     groups = grouped(history.hyperparameters[name], _BINS)
     found = response(history, name, delta=_DELTA, bins=_BINS)
     if groups is None or found is None:
-        words = "all trials drew the same value" if groups is None else ""
+        words = "all trials drew the same value"
         ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)
         return
     view = view_of([history.scores[groups.trials]])
@@ -165,10 +166,6 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.locator_params(axis="x", nbins=5)
     apply(view, ax, "y", "lower right")
-    text = literal(history.distributions.get(name, ""))
-    if text and text != "":
-        words = text if len(text) <= 40 else f"{text[:39]}\N{HORIZONTAL ELLIPSIS}"
-        ax.text(1.0, 1.0, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=SMALL - 1, color=GREY)
 
 
 def _note() -> str:

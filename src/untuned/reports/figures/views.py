@@ -21,7 +21,7 @@ _ALL = 120
 #: A curve may have this part of its scores outside the view at either end.
 _TAIL = 0.01
 #: Of the view; where half of all scores are in less, the scale is stretched.
-_SQUEEZED = 0.04
+_SQUEEZED = 0.1
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,11 @@ def _back(values: Floats, view: View) -> Floats:
     return back
 
 
-def apply(view: View, ax: "Axes", axis: Literal["x", "y"], corner: str) -> None:
-    """Give one axis of Axes a view; in a corner, what is outside of it and whether the scale is uneven."""
+def apply(view: View, ax: "Axes", axis: Literal["x", "y"], corner: str | None) -> list[str]:
+    """Give one axis of Axes a view, and return what to say of it: what is outside, and whether the scale is uneven.
+
+    It is written in a corner of the Axes in small print, unless that is None.
+    """
     notes = []
     if view.centre is not None:
         functions = (lambda values: _stretched(values, view)), (lambda values: _back(values, view))
@@ -112,7 +115,7 @@ def apply(view: View, ax: "Axes", axis: Literal["x", "y"], corner: str) -> None:
         notes.append(f"scores down to {number_text(float(f'{view.lowest:.4g}'))}")
     if view.highest > view.high:
         notes.append(f"scores up to {number_text(float(f'{view.highest:.4g}'))}")
-    if notes:
+    if notes and corner is not None:
         right, top = "right" in corner, "upper" in corner
         ax.text(
             0.99 if right else 0.01,
@@ -124,6 +127,7 @@ def apply(view: View, ax: "Axes", axis: Literal["x", "y"], corner: str) -> None:
             fontsize=SMALL - 1,
             color=GREY,
         )
+    return notes
 
 
 def _ticks(view: View) -> list[float]:
