@@ -234,9 +234,11 @@ def _label(value: Any) -> str:
 
 
 def _logarithmic(values: Floats, distribution: str) -> bool:
-    """Return whether values belong on a logarithmic axis: they were drawn that way, or differ by factors above 100."""
+    """Return whether values belong on a logarithmic axis: drawn that way, or they span much and nobody knows."""
     if not values.size or values.min() <= 0.0:
         return False
-    # What is a number minus a draw is not drawn by factors, whatever the draw is.
-    by_factors = any(word in distribution for word in ("ln-uniform", "log", "2^")) and " - " not in distribution
+    # What is a number minus a draw is not drawn by factors, whatever the draw is; what is uniform is not either.
+    if " - " in distribution or distribution.startswith("U"):
+        return False
+    by_factors = any(word in distribution for word in ("ln-uniform", "log", "2^"))
     return by_factors or float(values.max() / values.min()) > 100.0

@@ -4,6 +4,7 @@ Nodes are on levels, each below all that are better; a line that passes a level 
 it goes around the nodes (Sugiyama, Tagawa and Toda, 1981).
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,7 +66,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     above: list[list[int]] = [[] for _ in range(total)]
     below: list[list[int]] = [[] for _ in range(total)]
     for chain in chains:
-        for upper, lower in zip(chain, chain[1:], strict=False):
+        for upper, lower in itertools.pairwise(chain):
             below[upper].append(lower)
             above[lower].append(upper)
     levels = _sorted_levels(levels, above, below)
@@ -83,7 +84,7 @@ def crossings(layout: Layout) -> int:
     """Return how many pairs of lines cross."""
     pieces: dict[int, list[tuple[float, float]]] = {}
     for line in layout.lines:
-        for (left, place), (right, _) in zip(line, line[1:], strict=False):
+        for (left, place), (right, _) in itertools.pairwise(line):
             pieces.setdefault(place, []).append((left, right))
     return sum(_crossing(np.array(each)) for each in pieces.values())
 
@@ -145,7 +146,7 @@ def _sorted_levels(levels: list[list[int]], above: list[list[int]], below: list[
 
 def _count(levels: list[list[int]], below: list[list[int]]) -> int:
     total = 0
-    for upper, lower in zip(levels, levels[1:], strict=False):
+    for upper, lower in itertools.pairwise(levels):
         at = {node: number for number, node in enumerate(lower)}
         pieces = [(number, at[end]) for number, node in enumerate(upper) for end in below[node]]
         if pieces:
@@ -163,11 +164,10 @@ def _positions(levels: list[list[int]], above: list[list[int]], below: list[list
     weights = np.array([1.0 if up or down else 1e-6 for up, down in zip(above, below, strict=True)])
     for sweep in range(_SWEEPS):
         for members in levels if sweep % 2 == 0 else reversed(levels):
+            # Who has none stays near the rest of the level.
+            middle = float(np.mean(x[members])) if members else 0.0
             wanted = np.array(
-                [
-                    np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else x[node]
-                    for node in members
-                ]
+                [np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else middle for node in members]
             )
             x[members] = _apart(wanted, room[members], weights[members])
     return x - x.min() if x.size else x

@@ -1,0 +1,363 @@
+"""Distributions of scores with bands: as quantile functions, and as distribution functions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.ticker import FixedLocator
+
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.judge.intervals.dkw import Band, band
+from untuned.reports.bands import bands
+from untuned.reports.figures.canvas import (
+    COLUMN,
+    GREY,
+    SMALL,
+    axes_or_new,
+    drawing,
+    grid,
+    handles,
+    legend,
+    legend_below,
+    line_options,
+    percent,
+    room,
+    sparse,
+)
+from untuned.reports.figures.naming import LONGEST, short, shown
+from untuned.reports.figures.views import apply, distribution_steps, quantile_steps, view_of, within
+from untuned.reports.styles import styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Bands = Mapping[tuple[str, str], Band]
+#: Draws one environment: Axes, evaluation, environment, algorithms, bands.
+Drawn = Callable[["Axes", Evaluation, str, Sequence[str], Bands], None]
+
+
+def quantiles(
+    evaluation: Evaluation, environment: str, *, algorithms: Sequence[str] | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Return Axes with quantile functions of the scores on an environment: the higher a curve, the better.
+
+    At probability p a curve shows the score that a part p of the trials do not exceed. The bands of all algorithms on
+    all environments hold together; they are cut off at the view, which what was observed decides.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    environment
+        Its name.
+    algorithms
+        Those to show; all unless given.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    return _one(draw_quantiles, evaluation, environment, algorithms, ax, "lower right")
+
+
+def distributions(
+    evaluation: Evaluation, environment: str, *, algorithms: Sequence[str] | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Return Axes with distribution functions of the scores on an environment: the further right, the better.
+
+    Parameters are those of `quantiles`.
+    """
+    return _one(draw_distributions, evaluation, environment, algorithms, ax, "upper left")
+
+
+def quantile_grid(
+    evaluation: Evaluation, *, environments: Sequence[str] | None = None, ax: "Sequence[Axes] | None" = None
+) -> "list[Axes]":
+    """Return Axes with the quantile functions on every environment, under one legend.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    environments
+        Those to show; all unless given.
+    ax
+        One Axes for each environment; a new Figure unless given.
+    """
+    return _many(draw_quantiles, evaluation, environments, ax, "lower right")
+
+
+def distribution_grid(
+    evaluation: Evaluation, *, environments: Sequence[str] | None = None, ax: "Sequence[Axes] | None" = None
+) -> "list[Axes]":
+    """Return Axes with the distribution functions on every environment, under one legend.
+
+    Parameters are those of `quantile_grid`.
+    """
+    return _many(draw_distributions, evaluation, environments, ax, "upper left")
+
+
+def trials_effect(
+    evaluation: Evaluation,
+    algorithm: str,
+    environment: str,
+    *,
+    sizes: Sequence[int] = (10, 30, 100, 1_000, 10_000),
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Return Axes with what more trials tell: the quantile function and its band from the first trials alone.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    algorithm, environment
+        Whose trials.
+    sizes
+        Numbers of trials; those that there are fewer trials than are left out, all trials come last.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    scores = evaluation.scores.cell(algorithm, environment)
+    if not scores.size:
+        raise InvalidInput(f"there are no trials of {algorithm!r} on {environment!r}: choose another cell")
+    if any(size < 1 for size in sizes):
+        raise InvalidInput(f"sizes={list(sizes)}: numbers of trials are at least 1")
+    support = evaluation.ranges[evaluation.environments.index(environment)]
+    chosen = sorted({size for size in sizes if size < scores.size} | {scores.size})
+    # Several looks at the same trials: each band stands for itself.
+    own = ax is None
+    with drawing():
+        ax = axes_or_new(ax, COLUMN, 2.8)
+        view = view_of([scores])
+        # From light to dark, so that what is known best is seen best; dashes tell them apart as well.
+        shades = np.linspace(0.72, 0.0, len(chosen)) if len(chosen) > 1 else [0.0]
+        for number, (size, shade) in enumerate(zip(chosen, shades, strict=True)):
+            steps = quantile_steps(band(scores[:size], evaluation.delta, support))
+            low, high = within(steps.low, view), within(steps.high, view)
+            colour = (0.0 + 0.75 * shade, 0.28 + 0.55 * shade, 0.55 + 0.4 * shade)
+            ax.fill_between(
+                steps.x, low, high, step="pre", color=colour, alpha=0.25, linewidth=0, zorder=1 + number / 10
+            )
+            for end in (low, high):
+                ax.plot(steps.x, end, drawstyle="steps-pre", color=colour, linewidth=0.5, zorder=1.5 + number / 10)
+            ax.plot(
+                steps.x,
+                within(steps.estimate, view),
+                drawstyle="steps-pre",
+                color=colour,
+                linewidth=0.9 + 0.5 * number / len(chosen),
+                linestyle=((0, (1, 1)), (0, (2, 1)), (0, (4, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2)), "-")[
+                    max(6 - len(chosen), 0) + min(number, 5)
+                ]
+                if number < len(chosen) - 1
+                else "-",
+                label=f"{size:,} {'trial' if size == 1 else 'trials'}",
+                zorder=2 + number / 10,
+            )
+        _probability_axis(ax, "x")
+        apply(view, ax, "y", "lower right")
+        ax.set_ylabel("score")
+        ax.set_title(f"{short(algorithm)} on {short(environment)}", loc="left")
+        entries, labels = ax.get_legend_handles_labels()
+        note = f"each band holds with probability {percent(evaluation.delta)}"
+        if own:
+            legend(_figure(ax), entries, labels, loc="outside lower center", ncols=3, title=note)
+        else:
+            legend(ax, entries, labels, loc="lower right", title=note)
+    return ax
+
+
+def draw_quantiles(
+    ax: "Axes", evaluation: Evaluation, environment: str, algorithms: Sequence[str], known: Bands
+) -> None:
+    """Draw quantile functions and their bands, without a legend."""
+    measured = [name for name in algorithms if (name, environment) in known]
+    view = view_of([evaluation.scores.cell(name, environment) for name in measured])
+    looks = styles(evaluation.algorithms)
+    for number, name in enumerate(measured):
+        steps = quantile_steps(known[name, environment])
+        style = looks[name]
+        ax.fill_between(
+            steps.x,
+            within(steps.low, view),
+            within(steps.high, view),
+            step="pre",
+            color=style.colour,
+            alpha=_faint(len(measured)),
+            linewidth=0,
+        )
+        ax.plot(
+            steps.x,
+            within(steps.estimate, view),
+            drawstyle="steps-pre",
+            markevery=sparse(steps.x.size, number, len(measured)),
+            label=name,
+            **line_options(style),
+        )
+    _probability_axis(ax, "x")
+    apply(view, ax, "y", "lower right")
+    _name(ax, environment, measured, algorithms)
+    ax.set_ylabel("score")
+
+
+def draw_distributions(
+    ax: "Axes", evaluation: Evaluation, environment: str, algorithms: Sequence[str], known: Bands
+) -> None:
+    """Draw distribution functions and their bands, without a legend."""
+    measured = [name for name in algorithms if (name, environment) in known]
+    view = view_of([evaluation.scores.cell(name, environment) for name in measured])
+    looks = styles(evaluation.algorithms)
+    for number, name in enumerate(measured):
+        steps = distribution_steps(known[name, environment], view)
+        style = looks[name]
+        ax.fill_between(
+            steps.x, steps.low, steps.high, step="post", color=style.colour, alpha=_faint(len(measured)), linewidth=0
+        )
+        ax.plot(
+            steps.x,
+            steps.estimate,
+            drawstyle="steps-post",
+            markevery=sparse(steps.x.size, number, len(measured)),
+            label=name,
+            **line_options(style),
+        )
+    _probability_axis(ax, "y")
+    apply(view, ax, "x", "upper left")
+    _name(ax, environment, measured, algorithms)
+    ax.set_xlabel("score")
+
+
+def chosen_algorithms(evaluation: Evaluation, algorithms: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the algorithms to show, in the evaluation's order; mistakes are refused."""
+    return _chosen("algorithm", evaluation.algorithms, algorithms)
+
+
+def chosen_environments(evaluation: Evaluation, environments: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the environments to show, in the order given; mistakes are refused."""
+    return _chosen("environment", evaluation.environments, environments)
+
+
+def _chosen(kind: str, known: Sequence[str], chosen: Sequence[str] | None) -> tuple[str, ...]:
+    if chosen is None:
+        return tuple(known)
+    if isinstance(chosen, str):
+        raise InvalidInput(f"{kind}s={chosen!r} is one string: pass a list of names")
+    if not chosen:
+        raise InvalidInput(f"{kind}s is empty: name at least one {kind}, or leave it out for all")
+    for name in chosen:
+        if name not in known:
+            raise UnknownName(kind, name, known)
+    return tuple(dict.fromkeys(chosen))
+
+
+def together(evaluation: Evaluation, known: Bands) -> str:
+    """Return what the bands promise."""
+    # That the bands hold does not depend on the method of the evaluation.
+    count = len(known)
+    who = (
+        "the band holds"
+        if count == 1
+        else "both bands hold together"
+        if count == 2
+        else f"all {count} bands hold together"
+    )
+    return f"{who} with probability {percent(evaluation.delta)}"
+
+
+def _one(
+    draw: Drawn,
+    evaluation: Evaluation,
+    environment: str,
+    algorithms: Sequence[str] | None,
+    ax: "Axes | None",
+    corner: str,
+) -> "Axes":
+    names = chosen_algorithms(evaluation, algorithms)
+    chosen_environments(evaluation, [environment])
+    known = bands(evaluation)
+    own = ax is None
+    with drawing():
+        ax = axes_or_new(ax, COLUMN, 2.6 + 0.1 * len(names))
+        draw(ax, evaluation, environment, names, known)
+        looks = styles(evaluation.algorithms)
+        note = together(evaluation, known)
+        if own:
+            legend_below(_figure(ax), names, looks, title=note)
+        else:
+            legend(ax, handles(names, looks), names, loc=corner, title=note, fontsize=SMALL - 0.5)
+    return ax
+
+
+def _many(
+    draw: Drawn,
+    evaluation: Evaluation,
+    environments: Sequence[str] | None,
+    ax: "Sequence[Axes] | None",
+    corner: str,
+) -> "list[Axes]":
+    places = chosen_environments(evaluation, environments)
+    known = bands(evaluation)
+    looks = styles(evaluation.algorithms)
+    with drawing():
+        axes = grid(len(places), ax)
+        for each, place in zip(axes, places, strict=True):
+            draw(each, evaluation, place, evaluation.algorithms, known)
+        tidy(axes)
+        name_grid(axes, places)
+        note = together(evaluation, known)
+        if ax is None:
+            legend_below(_figure(axes[0]), evaluation.algorithms, looks, title=note)
+        else:
+            entries = handles(evaluation.algorithms, looks)
+            legend(axes[0], entries, evaluation.algorithms, loc=corner, title=note, fontsize=SMALL - 1)
+    return axes
+
+
+def tidy(axes: "Sequence[Axes]") -> None:
+    """Leave what is the same on all of a grid's axes to those at its rim."""
+    for number, ax in enumerate(axes):
+        cell = ax.get_subplotspec()
+        if cell is None:
+            continue
+        columns = cell.get_gridspec().ncols
+        if not cell.is_first_col():
+            ax.set_ylabel("")
+        # In the last row there may be fewer.
+        if number + columns < len(axes):
+            ax.set_xlabel("")
+
+
+def name_grid(axes: "Sequence[Axes]", names: Sequence[str]) -> None:
+    """Give the Axes of a grid titles that leave the neighbours room."""
+    size = SMALL + 0.5
+    letters = int(min((room(ax)[0] for ax in axes), default=1.0) * 72.0 / (0.6 * size))
+    for ax, title in zip(axes, shown(names, min(max(letters, 8), LONGEST)).values(), strict=True):
+        ax.set_title(title, loc="left", fontsize=size)
+
+
+def _probability_axis(ax: "Axes", axis: str) -> None:
+    which = ax.xaxis if axis == "x" else ax.yaxis
+    (ax.set_xlim if axis == "x" else ax.set_ylim)(0.0, 1.0)
+    which.set_major_locator(FixedLocator([0.0, 0.25, 0.5, 0.75, 1.0]))
+    which.set_major_formatter(lambda value, _: f"{value:g}")
+    (ax.set_xlabel if axis == "x" else ax.set_ylabel)("probability")
+
+
+def _name(ax: "Axes", environment: str, measured: Sequence[str], algorithms: Sequence[str]) -> None:
+    ax.set_title(short(environment), loc="left")
+    if not measured:
+        ax.text(0.5, 0.5, "no trials", transform=ax.transAxes, ha="center", va="center", color=GREY)
+        return
+    missing = len(algorithms) - len(measured)
+    if missing:
+        words = f"{missing} without trials"
+        ax.text(0.99, 1.0, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=SMALL - 1, color=GREY)
+
+
+def _faint(count: int) -> float:
+    """Return how much of the ground bands hide: where many lie on each other, lines must still be seen."""
+    return min(0.15, 0.6 / max(count, 1))
+
+
+def _figure(ax: "Axes") -> Any:
+    return ax.get_figure(root=True)

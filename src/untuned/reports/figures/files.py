@@ -1,0 +1,201 @@
+"""Figures as files: the same figure is the same file, byte for byte."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from untuned.errors import InvalidInput
+from untuned.evaluation import Evaluation
+from untuned.histories import Histories
+from untuned.reports.curves import environments_in
+from untuned.reports.figures.aggregates import aggregate
+from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles, trials_effect
+from untuned.reports.figures.illustration import percentile_illustration
+from untuned.reports.figures.learning import learning_curve_grid
+from untuned.reports.figures.matrices import ranks, verdict_matrix, weights
+from untuned.reports.figures.order import partial_order
+from untuned.reports.figures.overview import summary
+from untuned.reports.figures.responses import hyperparameter_grid, varying
+
+#: What is written besides the picture: no date, so that the same picture is the same file.
+_METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None},
+    "png": {},
+}
+FORMATS = tuple(_METADATA)
+_SETTINGS: Any = {
+    # Names inside a file are made of what they name and this, not by chance.
+    "svg.hashsalt": "untuned",
+    # Fonts that journals take.
+    "pdf.fonttype": 42,
+}
+_DPI = 200
+#: Letters of a name in a file name.
+_LONGEST = 60
+
+
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure to a file, and return its path: the suffix says in which format.
+
+    Parameters
+    ----------
+    figure
+        What to write; ``axes.figure`` is that of any Axes.
+    path
+        Ends with .pdf, .svg or .png; folders that are not there are made.
+
+    Raises
+    ------
+    InvalidInput
+        For another suffix, or a place that cannot be written to.
+    """
+    place = Path(path).expanduser()
+    form = place.suffix[1:].lower()
+    if form not in FORMATS:
+        raise InvalidInput(f"{str(path)!r} ends with {place.suffix!r}: end it with {_listed()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with mpl.rc_context(_SETTINGS):
+            figure.savefig(place, format=form, dpi=_DPI, metadata=_METADATA[form])
+    except OSError as error:
+        raise InvalidInput(f"{str(place)!r} cannot be written: {error.strerror}") from None
+    return place
+
+
+def save_all(
+    evaluation: Evaluation,
+    folder: str | Path,
+    *,
+    beside: Sequence[Evaluation] = (),
+    histories: Histories | None = None,
+    formats: Sequence[str] = ("pdf",),
+) -> list[Path]:
+    """Write every figure that there is something to show in, and return their paths.
+
+    Of the percentile's illustration, of the effect of the number of trials and of hyperparameters there is one each on
+    the environment that weighs the most: the last for every algorithm.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    folder
+        Where to; made where it is not there. Files of the same names are replaced.
+    beside
+        What other methods found in the same scores, for the figure of aggregates.
+    histories
+        What trials left, for learning curves and hyperparameters.
+    formats
+        Of ``"pdf"``, ``"svg"`` and ``"png"``.
+
+    Raises
+    ------
+    InvalidInput
+        For another format, or a folder that cannot be written to.
+    """
+    if isinstance(formats, str):
+        raise InvalidInput(f"formats={formats!r} is one string: pass a list, [{formats!r}]")
+    forms = list(dict.fromkeys(str(form).lower().removeprefix(".") for form in formats))
+    for form in forms:
+        if form not in FORMATS:
+            raise InvalidInput(f"the format {form!r} is not one of those for figures: choose {_listed()}")
+    written = []
+    for name, draw in _figures(evaluation, beside, histories):
+        drawn = draw()
+        figure = drawn if isinstance(drawn, Figure) else (drawn[0] if isinstance(drawn, list) else drawn).figure
+        written += [save(figure, Path(folder).expanduser() / f"{name}.{form}") for form in forms]
+    return written
+
+
+def _figures(
+    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None
+) -> list[tuple[str, Callable[[], Any]]]:
+    """Return every figure that applies: the name of its file, and what draws it."""
+    found: list[tuple[str, Callable[[], Any]]] = [
+        ("summary", partial(summary, evaluation)),
+        ("aggregate", partial(aggregate, evaluation, beside=beside)),
+        ("verdicts", partial(verdict_matrix, evaluation)),
+        ("partial-order", partial(partial_order, evaluation)),
+        ("ranks", partial(ranks, evaluation)),
+        ("weights", partial(weights, evaluation)),
+        ("quantiles", partial(quantile_grid, evaluation)),
+        ("distributions", partial(distribution_grid, evaluation)),
+    ]
+    for environment, name in file_names(evaluation.environments).items():
+        found.append((f"quantiles-{name}", partial(quantiles, evaluation, environment)))
+    by_weight = [evaluation.environments[e] for e in np.argsort(-evaluation.environment_weights, kind="stable")]
+    measured = {
+        place: [
+            evaluation.algorithms[a]
+            for a in evaluation.order
+            if evaluation.scores.cells[a][evaluation.environments.index(place)].size
+        ]
+        for place in by_weight
+    }
+    for place in by_weight:
+        if len(measured[place]) > 1:
+            found.append(("percentile", partial(percentile_illustration, evaluation, place)))
+            break
+    for place in by_weight:
+        if measured[place]:
+            best = measured[place][0]
+            found.append(("trials", partial(trials_effect, evaluation, best, place)))
+            break
+    if histories is not None:
+        found += _histories(evaluation, histories, by_weight)
+    return found
+
+
+def _histories(
+    evaluation: Evaluation, histories: Histories, by_weight: Sequence[str]
+) -> list[tuple[str, Callable[[], Any]]]:
+    found: list[tuple[str, Callable[[], Any]]] = []
+    known = environments_in(histories)
+    if histories.has_returns:
+        places = [place for place in evaluation.environments if place in known] or list(known)
+        found.append(
+            (
+                "learning-curves",
+                partial(learning_curve_grid, histories, environments=places, order=evaluation.algorithms),
+            )
+        )
+    for algorithm, name in file_names(evaluation.algorithms).items():
+        for place in by_weight:
+            history = histories.cells.get((algorithm, place))
+            if history is not None and varying(history):
+                found.append(
+                    (
+                        f"hyperparameters-{name}",
+                        partial(hyperparameter_grid, histories, algorithm, environment=place),
+                    )
+                )
+                break
+    return found
+
+
+def file_names(names: Sequence[str]) -> dict[str, str]:
+    """Return a part of a file name for each name, safe on any system and unlike all others, whatever its case."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii")
+        stem = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:_LONGEST].strip("-") or "unnamed"
+        number, candidate = 2, stem
+        while candidate in taken:
+            candidate = f"{stem}-{number}"
+            number += 1
+        taken.add(candidate)
+        found[name] = candidate
+    return found
+
+
+def _listed() -> str:
+    return ", ".join(f".{form}" for form in FORMATS[:-1]) + f" or .{FORMATS[-1]}"

@@ -1,0 +1,187 @@
+"""Learning curves: returns over episodes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from untuned.errors import InvalidInput, UnknownName
+from untuned.histories import Histories
+from untuned.reports.curves import Curve, algorithms_in, environments_in, learning_curve
+from untuned.reports.figures.canvas import (
+    COLUMN,
+    GREY,
+    SMALL,
+    axes_or_new,
+    decimal_formatter,
+    drawing,
+    grid,
+    handles,
+    legend,
+    legend_below,
+    line_options,
+    percent,
+    sparse,
+)
+from untuned.reports.figures.distributions import name_grid, tidy
+from untuned.reports.figures.naming import short
+from untuned.reports.figures.views import apply, view_of, within
+from untuned.reports.styles import Style, styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DELTA = 0.05
+
+
+def learning_curves(
+    histories: Histories,
+    environment: str,
+    *,
+    algorithms: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Return Axes with the median return over trials as learning goes on, and an interval on every median.
+
+    A trial that failed counts as worse than all others (`untuned.reports.curves.learning_curve`).
+
+    Parameters
+    ----------
+    histories
+        What trials left.
+    environment
+        Its name.
+    algorithms
+        Those to show; all that have trials unless given.
+    order
+        All algorithms as the evaluation has them, which decides how each looks; as the histories have them unless
+        given.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    names, looks = _names(histories, algorithms, order)
+    if environment not in environments_in(histories):
+        raise UnknownName("environment", environment, environments_in(histories))
+    own = ax is None
+    with drawing():
+        ax = axes_or_new(ax, COLUMN, 2.6 + 0.1 * len(names))
+        trials = _draw(ax, histories, environment, names, looks)
+        ax.set_title(short(environment), loc="left")
+        figure = ax.get_figure(root=True)
+        if own and figure is not None:
+            legend_below(figure, names, looks, title=_note(trials))
+        else:
+            legend(ax, handles(names, looks), names, loc="lower right", title=_note(trials), fontsize=SMALL - 0.5)
+    return ax
+
+
+def learning_curve_grid(
+    histories: Histories,
+    *,
+    environments: Sequence[str] | None = None,
+    algorithms: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
+    ax: "Sequence[Axes] | None" = None,
+) -> "list[Axes]":
+    """Return Axes with the learning curves on every environment, under one legend.
+
+    Parameters
+    ----------
+    histories
+        What trials left.
+    environments
+        Those to show; all that have trials unless given.
+    algorithms, order
+        As for `learning_curves`.
+    ax
+        One Axes for each environment; a new Figure unless given.
+    """
+    known = environments_in(histories)
+    places = list(known if environments is None else dict.fromkeys(environments))
+    for place in places:
+        if place not in known:
+            raise UnknownName("environment", place, known)
+    if not places:
+        raise InvalidInput("there are no trials: no environment has a learning curve")
+    names, looks = _names(histories, algorithms, order)
+    with drawing():
+        axes = grid(len(places), ax)
+        trials = [
+            count
+            for each, place in zip(axes, places, strict=True)
+            for count in _draw(each, histories, place, names, looks)
+        ]
+        tidy(axes)
+        name_grid(axes, places)
+        figure = axes[0].get_figure(root=True)
+        if ax is None and figure is not None:
+            legend_below(figure, names, looks, title=_note(trials))
+        else:
+            legend(axes[0], handles(names, looks), names, loc="lower right", title=_note(trials), fontsize=SMALL - 1)
+    return axes
+
+
+def _names(
+    histories: Histories, algorithms: Sequence[str] | None, order: Sequence[str] | None
+) -> tuple[list[str], dict[str, Style]]:
+    """Return the algorithms to show and how each looks."""
+    known = algorithms_in(histories)
+    names = list(dict.fromkeys(known if algorithms is None else algorithms))
+    for name in names:
+        if name not in known:
+            raise UnknownName("algorithm", name, known)
+    if not names:
+        raise InvalidInput("there are no algorithms to show: name at least one that has trials")
+    everybody = list(dict.fromkeys([*(order or ()), *known]))
+    return names, styles(everybody)
+
+
+def _draw(
+    ax: "Axes", histories: Histories, environment: str, names: Sequence[str], looks: dict[str, Style]
+) -> list[int]:
+    """Draw the curves on one environment, and return the number of trials behind each."""
+    curves: dict[str, Curve] = {}
+    for name in names:
+        history = histories.cells.get((name, environment))
+        curve = None if history is None else learning_curve(history, delta=_DELTA)
+        if curve is not None:
+            curves[name] = curve
+    view = view_of([curve.median for curve in curves.values()])
+    # Intervals belong to what is seen, as far as they are not much wider than it.
+    length = view.high - view.low
+    ends = [end[abs(end - (view.low + view.high) / 2.0) < length] for c in curves.values() for end in (c.low, c.high)]
+    view = view_of([*(curve.median for curve in curves.values()), *ends])
+    for number, (name, curve) in enumerate(curves.items()):
+        style = looks[name]
+        ax.fill_between(
+            curve.x,
+            within(curve.low, view),
+            within(curve.high, view),
+            color=style.colour,
+            alpha=min(0.15, 0.6 / len(curves)),
+            linewidth=0,
+        )
+        ax.plot(
+            curve.x,
+            within(curve.median, view),
+            markevery=sparse(curve.x.size, number, len(curves)),
+            label=name,
+            **line_options(style),
+        )
+    apply(view, ax, "y", "lower right")
+    if curves:
+        ax.set_xlim(0.0, max(float(curve.x[-1]) for curve in curves.values()))
+    else:
+        ax.text(0.5, 0.5, "no returns were kept", transform=ax.transAxes, ha="center", va="center", color=GREY)
+    ax.xaxis.set_major_formatter(decimal_formatter())
+    ax.set_xlabel("episode")
+    ax.set_ylabel("return")
+    return [curve.trials for curve in curves.values()]
+
+
+def _note(trials: Sequence[int]) -> str:
+    """Return what a curve and its band are."""
+    if not trials:
+        return "no returns were kept"
+    fewest, most = min(trials), max(trials)
+    count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"median of {count} trials; each point's interval {percent(_DELTA)}"

@@ -1,0 +1,254 @@
+"""Figures with a cell for every two things: verdicts, ranks, weights."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from untuned.evaluation import Evaluation
+from untuned.reports.figures.canvas import (
+    FONT,
+    GREY,
+    SMALL,
+    axes_or_new,
+    drawing,
+    fitting,
+    legend,
+    percent,
+    room,
+)
+from untuned.reports.figures.naming import LONGEST, shown
+from untuned.scores import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+#: By verdict: the ground, the symbol, its colour. The grounds differ in lightness as well.
+_VERDICTS = {
+    "better": ("#9CC9E5", "^", "#00466E"),
+    "worse": ("#F7DCC3", "v", "#9A4200"),
+    "not separable yet": ("#F4F4F4", "_", "#777777"),
+}
+#: From white to a blue on which black print can be read.
+_SHADES = LinearSegmentedColormap.from_list("untuned", ["#FFFFFF", "#C3DDEF", "#5BA3D0"])
+#: Print smaller than this is not read.
+_LEAST = 3.4
+
+
+def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
+    """Return Axes with what is known of every algorithm beside every other: row better, worse, not separable yet.
+
+    Algorithms are in the order of their scores. In small print, where there is room, the interval on the row's score
+    less the column's.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    return draw_verdicts(evaluation, ax, LONGEST)
+
+
+def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
+    """Draw the verdicts, with so many letters of every name."""
+    order = evaluation.order
+    count = len(order)
+    names = _labels(evaluation, order, letters)
+    with drawing():
+        own = ax is None
+        side = max(0.16, min(0.62, 6.0 / count)) * count
+        margin = 0.065 * max(map(len, names))
+        ax = axes_or_new(ax, max(side + margin + 0.3, 3.2), side + margin + 0.6)
+        width, height = (side, side) if own else _inside(ax, names, names, 0.35)
+        cell = width / count, height / count
+        size = min(fitting(14, cell[0], cell[1] / 3), SMALL - 1)
+        symbols: dict[str, list[tuple[float, float]]] = {verdict: [] for verdict in _VERDICTS}
+        for row, a in enumerate(order):
+            for column, b in enumerate(order):
+                if a == b:
+                    ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.75", linewidth=0))
+                    continue
+                verdict = evaluation.pairs.verdict(a, b)
+                ground = _VERDICTS[verdict][0]
+                ax.add_patch(
+                    Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=ground, edgecolor="white", linewidth=0.5)
+                )
+                symbols[verdict].append((column, row - (0.14 if size >= _LEAST else 0.0)))
+                if size >= _LEAST:
+                    words = _interval(evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b])
+                    ax.text(column, row + 0.3, words, ha="center", va="center", fontsize=size)
+        area = min(30.0, (72 * min(cell) * 0.34) ** 2)
+        for said, places in symbols.items():
+            if places:
+                _, marker, colour = _VERDICTS[said]
+                at = np.array(places)
+                ax.scatter(at[:, 0], at[:, 1], s=area, marker=marker, color=colour, linewidths=1.0)
+        _cells(ax, names, names, cell)
+        entries = [
+            Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5)
+            for _, marker, colour in _VERDICTS.values()
+        ]
+        title = f"row beside column; all verdicts together {percent(evaluation.delta)}"
+        if not evaluation.valid:
+            title += ", approximate"
+        legend(
+            ax,
+            entries,
+            list(_VERDICTS),
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.01),
+            ncols=3,
+            title=title,
+            handletextpad=0.1,
+            columnspacing=1.0,
+        )
+    return ax
+
+
+def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
+    """Return Axes with the rank of every algorithm on every environment, in small print the ranks that are possible.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    order = evaluation.order
+    places = evaluation.environments
+    rows, columns = len(order), len(places)
+    names = _labels(evaluation, order, LONGEST)
+    tops = list(shown(places).values())
+    with drawing():
+        own = ax is None
+        across = max(0.2, min(0.55, 6.0 / columns)) * columns
+        down = max(0.2, min(0.36, 8.0 / rows)) * rows
+        if own:
+            ax = axes_or_new(
+                None, max(across + 0.065 * max(map(len, names)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
+            )
+        ax = axes_or_new(ax, across, down)
+        width, height = (across, down) if own else _inside(ax, names, tops, 0.25)
+        cell = width / columns, height / rows
+        small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1)
+        large = fitting(3, cell[0], cell[1] / (1.9 if small >= _LEAST else 1.2), FONT)
+        for e, found in enumerate(evaluation.means.ranks):
+            for row, a in enumerate(order):
+                missing = not evaluation.trials_ae[a, e]
+                # The best rank is the darkest.
+                shade = "white" if missing else _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
+                ax.add_patch(Rectangle((e - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.5))
+                text = "\N{EN DASH}" if missing else str(int(found.rank[a]))
+                up = 0.17 if small >= _LEAST else 0.0
+                ax.text(e, row - up, text, ha="center", va="center", fontsize=large)
+                if small >= _LEAST:
+                    possible = f"{int(found.worst[a])}\N{EN DASH}{int(found.best[a])}"
+                    ax.text(e, row + 0.28, possible, ha="center", va="center", fontsize=small, color="0.2")
+        _cells(ax, names, tops, cell)
+        note = f"rank of the mean; small print:\nworst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
+        ax.set_xlabel(note, fontsize=SMALL)
+    return ax
+
+
+def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
+    """Return Axes with the weight of every environment and reference in per cent, with their sums at the rim.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    return draw_weights(evaluation, ax, LONGEST)
+
+
+def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
+    """Draw the weights, with so many letters of every name."""
+    # The best reference first, as everywhere.
+    order = evaluation.order
+    q_er = evaluation.q_er[:, list(order)]
+    rows, columns = q_er.shape
+    left = list(shown(evaluation.environments, letters).values())
+    tops = _labels(evaluation, order, letters)
+    with drawing():
+        own = ax is None
+        across = max(0.2, min(0.5, 6.0 / (columns + 1))) * (columns + 1)
+        down = max(0.16, min(0.26, 8.0 / (rows + 1))) * (rows + 1)
+        if own:
+            ax = axes_or_new(
+                None, max(across + 0.065 * max(map(len, left)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
+            )
+        ax = axes_or_new(ax, across, down)
+        width, height = (across, down) if own else _inside(ax, left, tops, 0.25)
+        cell = width / (columns + 1), height / (rows + 1)
+        ax.imshow(
+            q_er, cmap=_SHADES, vmin=0.0, vmax=max(float(q_er.max()), 1e-12), aspect="auto", interpolation="nearest"
+        )
+        size = fitting(5, cell[0], cell[1] / 1.2, SMALL)
+        if size >= _LEAST:
+            for e in range(rows):
+                for r in range(columns):
+                    # What has no weight leaves its cell empty: the others are seen the better.
+                    if q_er[e, r] > 0.0:
+                        colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
+                        ax.text(r, e, _percent(q_er[e, r]), ha="center", va="center", fontsize=size, color=colour)
+        # Sums are what counts, and are printed at any size.
+        for e, total in enumerate(q_er.sum(axis=1)):
+            ax.text(columns + 0.05, e, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
+        for r, total in enumerate(q_er.sum(axis=0)):
+            ax.text(r, rows + 0.05, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
+        ax.axhline(rows - 0.5, color=GREY, linewidth=0.6)
+        ax.axvline(columns - 0.5, color=GREY, linewidth=0.6)
+        _cells(ax, left, tops, cell)
+        ax.set_xlim(-0.5, columns + 0.5)
+        ax.set_ylim(rows + 0.5, -0.5)
+        ax.set_xlabel("weight of environment (row)\nand reference (column) in %, and sums", fontsize=SMALL)
+    return ax
+
+
+def _inside(ax: "Axes", rows: list[str], columns: list[str], below: float) -> tuple[float, float]:
+    """Return the width and height that names on the left and on top and print below leave, in inches."""
+    width, height = room(ax)
+    return max(width - 0.06 * max(map(len, rows)), 0.3), max(height - 0.06 * max(map(len, columns)) - below, 0.3)
+
+
+def _labels(evaluation: Evaluation, order: "Sequence[int]", letters: int) -> list[str]:
+    labels = shown(evaluation.algorithms, letters)
+    return [labels[evaluation.algorithms[a]] for a in order]
+
+
+def _cells(ax: "Axes", rows: list[str], columns: list[str], cell: tuple[float, float]) -> None:
+    """Give Axes names on the left and on top, and no frame."""
+    largest = SMALL + 0.5
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    flat = 0.6 * largest * max(map(len, columns)) / 72.0 < cell[0]
+    across = largest if flat else fitting(1, 1.0, cell[0], largest)
+    ax.set_xticks(range(len(columns)), columns, rotation=0 if flat else 90, fontsize=across)
+    ax.set_yticks(range(len(rows)), rows, fontsize=fitting(1, 1.0, cell[1], largest))
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0, pad=2)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{low:+.2f}, {high:+.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _percent(weight: float | np.float64 | Floats) -> str:
+    """Return a part of 1 in per cent, in at most four letters."""
+    part = 100.0 * float(weight)
+    if part == 0.0:
+        return "0"
+    if part < 0.05:
+        return "<0.1"
+    return f"{part:.1f}" if part < 99.95 else "100"

@@ -1,0 +1,59 @@
+"""One page that says the most: who is ahead, what is decided, what weighs, and the distributions behind it."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from untuned.evaluation import Evaluation
+from untuned.reports.bands import bands
+from untuned.reports.figures.aggregates import aggregate
+from untuned.reports.figures.canvas import SMALL, columns_for, drawing, fill, legend_below
+from untuned.reports.figures.distributions import draw_quantiles, name_grid, tidy, together
+from untuned.reports.figures.matrices import draw_verdicts, draw_weights
+from untuned.reports.figures.naming import literal
+from untuned.reports.styles import styles
+
+#: A4 upright, in inches.
+_SIZE = (8.27, 11.69)
+#: Environments of which quantile functions are shown.
+MOST = 15
+#: Of a name beside a matrix.
+_LETTERS = 16
+
+
+def summary(evaluation: Evaluation) -> Figure:
+    """Return a page with aggregates, verdicts, weights and the quantile functions on up to fifteen environments.
+
+    Of more environments those that weigh the most are shown.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    """
+    # Stable, and in the evaluation's order again.
+    heaviest = np.sort(np.argsort(-evaluation.environment_weights, kind="stable")[:MOST])
+    places = [evaluation.environments[e] for e in heaviest]
+    columns = columns_for(len(places)) if len(places) < 10 else 5
+    known = bands(evaluation)
+    with drawing():
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        parts = figure.add_gridspec(3, 1, height_ratios=(3.3, 3.6, 5.0))
+        top, middle, bottom = (figure.add_subfigure(parts[number]) for number in range(3))
+        left, right = top.subplots(1, 2, width_ratios=(1.0, 1.0))
+        aggregate(evaluation, ax=left)
+        draw_verdicts(evaluation, right, _LETTERS)
+        draw_weights(evaluation, middle.subplots(), _LETTERS)
+        axes = fill(bottom, len(places), columns)
+        for ax, place in zip(axes, places, strict=True):
+            draw_quantiles(ax, evaluation, place, evaluation.algorithms, known)
+            ax.tick_params(labelsize=SMALL - 1)
+        tidy(axes)
+        name_grid(axes, places)
+        note = f"quantile functions; {together(evaluation, known)}"
+        if len(places) < len(evaluation.environments):
+            note += f"; the {len(places)} of {len(evaluation.environments)} environments that weigh the most"
+        size = SMALL if len(evaluation.algorithms) <= 20 else SMALL - 2
+        legend_below(bottom, evaluation.algorithms, styles(evaluation.algorithms), title=note, fontsize=size)
+        count = f"{len(evaluation.algorithms)} algorithms on {len(evaluation.environments)} environments"
+        figure.suptitle(f"{count}\n{literal(evaluation.claim)}", fontsize=SMALL + 1, x=0.01, ha="left")
+    return figure
