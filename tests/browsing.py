@@ -70,7 +70,7 @@ def visiting(browser: Any, path: Path, **options: Any) -> Iterator[Visit]:
         visit = Visit(context.new_page())
         visit.page.on("console", lambda message: visit.complaints.append(f"{message.type}: {message.text}"))
         visit.page.on("pageerror", lambda error: visit.complaints.append(f"error: {error}"))
-        visit.page.on("dialog", lambda dialog: (visit.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        visit.page.on("dialog", lambda dialog: visit.complaints.append(f"dialog: {dialog.message}"))
         visit.page.on("request", lambda request: visit.requests.append(request.url))
         visit.page.goto(path.resolve().as_uri())
         visit.settled()

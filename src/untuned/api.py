@@ -351,7 +351,6 @@ def check_report(
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
     from untuned.judge.methods import method
-    from untuned.reports.figures import check_formats
     from untuned.reports.report import check_place
 
     if out is not None:
@@ -359,7 +358,6 @@ def check_report(
     for each in beside:
         if isinstance(each, str):
             method(each)
-    check_formats(formats)
     if study is not None and study_folder(study) is None:
         raise InvalidInput(f"study={str(study)!r} is no study: pass the folder that `untuned collect` or `run` wrote")
 
@@ -382,7 +380,7 @@ def _beside(found: Evaluation, other: str | Evaluation) -> Evaluation:
             found.scores,
             intervals=other,
             delta=found.delta,
-            weights=given if given in (GAME, UNIFORM) else found.q_er,  # type: ignore[arg-type]
+            weights=given if given in (GAME, UNIFORM) else found.q_er,
         )
     if not isinstance(other, Evaluation):
         raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")

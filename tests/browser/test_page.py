@@ -1,5 +1,6 @@
 """The page in a real browser: what it shows, what can be done with it, and that it asks nobody for anything."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -91,15 +92,15 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
         for row, record in zip(shown, expected["algorithms"], strict=True):
             assert row[0] == (record["name"], record["name"])
             assert [float(value) for _, value in row[1:]] == [record[key] for key in keys]
-            assert row[1][0] == f"{record['score']:.4f}".replace("-", "−")
+            assert row[1][0] == f"{record['score']:.4f}"
         pairs = [[row["a"], row["b"], row["low"], row["high"], row["verdict"]] for row in expected["pairs"]]
         assert [
             [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs")
         ] == pairs
         weights = {each["name"]: each["weight"] for each in expected["environments"]}
         assert {row[0]: float(row[1]) for row in values(visit, "#table-weights")} == weights
-        for row, each in zip(values(visit, "#table-weights"), expected["environments"], strict=True):
-            assert [float(value) for value in row[2:]] == list(each["references"].values())
+        for cells, each in zip(values(visit, "#table-weights"), expected["environments"], strict=True):
+            assert [float(value) for value in cells[2:]] == list(each["references"].values())
         for number, each in enumerate(expected["environments"]):
             table = visit.page.locator("table.environment").nth(number)
             cells = table.evaluate(
@@ -298,7 +299,7 @@ def test_everything_has_a_name_for_those_who_hear_the_page(browser: Any, path: P
         )
         assert levels[0] == 1
         assert levels.count(1) == 1
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
         assert visit.page.get_attribute("html", "lang") == "en"
         ids = visit.page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
         assert len(ids) == len(set(ids))

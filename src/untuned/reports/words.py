@@ -6,10 +6,11 @@ from untuned.verdicts import listed
 
 def question(evaluation: Evaluation) -> str:
     """Return the question."""
+    m = len(evaluation.environments)
     return (
         f"Which of these {len(evaluation.algorithms):,} algorithms "
         f"{'performs' if len(evaluation.algorithms) == 2 else 'perform'} best across "
-        f"{'this environment' if len(evaluation.environments) == 1 else f'these {len(evaluation.environments):,} environments'}?"
+        f"{'this environment' if m == 1 else f'these {m:,} environments'}?"
     )
 
 

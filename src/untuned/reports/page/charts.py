@@ -10,6 +10,7 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
+from untuned.reports.figures.views import view_of
 from untuned.reports.layout import layered
 from untuned.reports.styles import styles
 from untuned.scores import Floats
@@ -82,9 +83,15 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
             if band is not None:
                 estimate, low, high = band.quantiles(chosen)
                 series.append({"a": a, "y": _short(estimate), "low": _short(low), "high": _short(high)})
-        cells = [row[e] for row in evaluation.scores.cells if row[e].size]
-        ends = (min(cell.min() for cell in cells), max(cell.max() for cell in cells)) if cells else (0.0, 1.0)
-        panels.append({"environment": environment, "series": series, "ends": _short(ends)})
+        view = view_of([row[e] for row in evaluation.scores.cells])
+        panels.append(
+            {
+                "environment": environment,
+                "series": series,
+                "view": _short((view.low, view.high)),
+                "ends": _short((view.lowest, view.highest)),
+            }
+        )
     return {"levels": _short(chosen), "panels": panels}
 
 

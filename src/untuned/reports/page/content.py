@@ -1,14 +1,14 @@
 """What the page says, as plain records for its template."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.citing import citation
-from untuned.reports.numbers import mean_texts
+from untuned.reports.tables.content import mean_digits
 from untuned.reports.words import answer, leaders, question, weighing
 from untuned.scores import ScoreTable
 
@@ -51,7 +51,7 @@ def content(
         "pairs": _pairs(evaluation),
         "bands": int((evaluation.trials_ae > 0).sum()),
         "environments": _environments(evaluation),
-        "unbounded": not all(isfinite(end) for ends in evaluation.ranges for end in ends),
+        "unbounded": not all(math.isfinite(end) for ends in evaluation.ranges for end in ends),
         "ranks": _ranks(evaluation),
         "heaviest": float(evaluation.q_er.max()) or 1.0,
         "reference_weights": evaluation.reference_weights.tolist(),
@@ -127,8 +127,13 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _environments(evaluation: Evaluation) -> list[dict[str, Any]]:
     by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in evaluation.environments}
+    written = {name: mean_digits(evaluation, e) for e, name in enumerate(evaluation.environments)}
     for row in evaluation.environment_rows():
-        shown = mean_texts(row["mean"], row["mean_low"], row["mean_high"])
+        # What is None there has no trials, no end below, or no end above.
+        ends = (row["mean"], math.nan), (row["mean_low"], -math.inf), (row["mean_high"], math.inf)
+        shown = [
+            signed(written[row["environment"]].shown(instead if number is None else number)) for number, instead in ends
+        ]
         by_name[row["environment"]].append({**row, "name": row["algorithm"], "shown": shown})
     weights = evaluation.environment_weights
     return [
@@ -144,9 +149,9 @@ def _environments(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _range(low: float, high: float) -> str:
-    if not isfinite(low) and not isfinite(high):
+    if not math.isfinite(low) and not math.isfinite(high):
         return ""
-    return f"{low:,g} to {high:,g}".replace("-", "−").replace("inf", "∞")
+    return signed(f"{low:,g} to {high:,g}").replace("inf", "∞")
 
 
 def _ranks(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -165,6 +170,11 @@ def _ranks(evaluation: Evaluation) -> list[dict[str, Any]]:
         }
         for a in evaluation.order
     ]
+
+
+def signed(number: str) -> str:
+    """Return a number with the sign that is as wide as a digit."""
+    return number.replace("-", "\N{MINUS SIGN}")
 
 
 def _said(value: object) -> str:

@@ -5,6 +5,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
   let view = "quantile";
+  let whole = false;
 
   // Names are anybody's text, and the charts read tags in theirs.
   const plain = (text) =>
@@ -141,10 +142,15 @@
     ];
   }
 
+  function around(numbers) {
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+    const margin = 0.05 * (high - low || Math.abs(high) || 1);
+    return [low - margin, high + margin];
+  }
+
   // A line with its band for every algorithm: the band first, below all lines. Turned, x and y change places.
-  function lines(series, { ends, turned, titles, template, xaxis = {} }) {
-    const span = ends[1] - ends[0] || Math.abs(ends[1]) || 1;
-    const view = [ends[0] - 0.04 * span, ends[1] + 0.04 * span];
+  function lines(series, { view, turned, titles, template, xaxis = {} }) {
+    const span = view[1] - view[0];
     // Where nothing bounds a function its band leaves the picture.
     const low = (number) => (number === null ? view[0] - span : number);
     const high = (number) => (number === null ? view[1] + span : number);
@@ -203,7 +209,7 @@
     const panel = data.distributions.panels[number];
     const series = panel.series.map((each) => ({ ...each, x: data.distributions.levels }));
     return lines(series, {
-      ends: panel.ends,
+      view: whole ? around(panel.ends) : panel.view,
       turned: view === "distribution",
       titles: ["probability", "score"],
       template:
@@ -217,7 +223,7 @@
     const panel = data.curves[number];
     const all = panel.series.flatMap((each) => [...each.low, ...each.high, ...each.y]).filter((y) => y !== null);
     return lines(panel.series, {
-      ends: [Math.min(...all), Math.max(...all)],
+      view: around(all),
       turned: false,
       titles: ["episode", "median return"],
       template:
@@ -229,10 +235,8 @@
   function response(element, number) {
     const each = data.responses[number];
     const labels = each.labels;
-    const known = each.low.concat(each.high, each.y).filter((y) => y !== null);
-    const ends = [Math.min(...known), Math.max(...known)];
-    const span = ends[1] - ends[0] || Math.abs(ends[1]) || 1;
-    const view = [ends[0] - 0.06 * span, ends[1] + 0.06 * span];
+    const view = around(each.low.concat(each.high, each.y).filter((y) => y !== null));
+    const span = view[1] - view[0];
     const trace = {
       type: "scatter",
       mode: labels ? "markers" : "lines+markers",
@@ -349,6 +353,11 @@
       view = input.value;
       redraw();
     });
+  });
+
+  document.getElementById("whole").addEventListener("change", (event) => {
+    whole = event.target.checked;
+    redraw();
   });
 
   function compare(kind, ascending) {

@@ -11,7 +11,8 @@ from markupsafe import Markup
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.page.charts import chart_data
-from untuned.reports.page.content import content
+from untuned.reports.page.content import content, signed
+from untuned.reports.tables.digits import MISSING
 
 
 def page(
@@ -68,12 +69,12 @@ def _embedded(value: Any) -> Markup:
 
 
 def _score(number: float) -> str:
-    return f"{number:.4f}".replace("-", "−")
+    return signed(f"{number:.4f}")
 
 
 def _percent(share: float) -> str:
     """Return a weight in percent, a dash for none at all."""
-    return f"{100 * share:.1f}" if share >= 0.0005 else "–" if share == 0 else "<0.1"
+    return f"{100 * share:.1f}" if share >= 0.0005 else MISSING if share == 0 else "<0.1"
 
 
 def _share(share: float) -> str:
