@@ -10,14 +10,15 @@ READY := $(VENV)/.ready
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## what there is, a trial, a small study collected and evaluated, the environments tried and drawn
+demo: $(READY) ## what there is, a trial, a small study collected, evaluated and reported, the environments drawn
 	@$(BIN)/untuned list
 	@echo "Compiling the first pair, once ..."
 	@$(BIN)/untuned trial sarsa-parl2 cart-pole --seed 7 --trial 3 --plot
 	@echo
 	@rm -rf demo/small_study
 	@$(BIN)/untuned run examples/small_study.toml --out demo/small_study
-	@echo "Try: .venv/bin/untuned evaluate demo/small_study --environments"
+	@$(BIN)/untuned report demo/small_study --out demo/report.html
+	@echo "Open demo/report.html in a browser; or try: .venv/bin/untuned evaluate demo/small_study --environments"
 	@echo
 	@$(BIN)/python examples/fifteen_environments.py --out demo
 
@@ -37,6 +38,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/metered.py
+	$(BIN)/python benchmarks/report.py
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

@@ -14,7 +14,7 @@ Everything public is here, and is loaded when it is first used:
 - `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
   `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
 - `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
-  `tables`: each of them by itself;
+  `tables`: each of them by itself; `read_histories`: what the trials of a study left besides their scores;
 - `lab`: whether the intervals keep their word, on data of which the truth is known;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from untuned import lab
     from untuned.adapters.gymnasium.described import from_gymnasium
     from untuned.adapters.gymnasium.open import open_gymnasium
+    from untuned.adapters.histories import read_histories
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
     from untuned.adapters.training.trial import train_trial
@@ -75,6 +76,7 @@ __all__ = [
     "from_gymnasium",
     "lab",
     "open_gymnasium",
+    "read_histories",
     "read_scores",
     "report",
     "run",
@@ -103,6 +105,7 @@ _HOMES = {
     "Study": "untuned.collect.study",
     "from_gymnasium": "untuned.adapters.gymnasium.described",
     "open_gymnasium": "untuned.adapters.gymnasium.open",
+    "read_histories": "untuned.adapters.histories",
     "read_scores": "untuned.adapters.sources",
     "run_trial": "untuned.collect.runner.trial",
     "train_trial": "untuned.adapters.training.trial",

@@ -23,11 +23,8 @@ def answer(evaluation: Evaluation) -> str:
         return f"{first[0]} performs best: it is better than {everybody}."
     if not others:
         return "Nobody can be named best yet: no two of them can be told apart."
-    those = "it is" if others == 1 else "they are"
-    return (
-        f"{listed(first)} may be the best, and cannot be told apart yet; the other "
-        f"{'one is' if others == 1 else f'{others} are'} not the best: somebody is known to be better than {those}."
-    )
+    rest = "the other one is not" if others == 1 else f"the other {others:,} are not"
+    return f"{listed(first)} may be the best, and cannot be told apart yet; {rest}: a better one is known."
 
 
 def leaders(evaluation: Evaluation) -> tuple[str, ...]:

@@ -1,0 +1,111 @@
+"""``untuned report``: what it writes and says, and what it refuses before it begins."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import reporting
+from calling import Call, caller
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    return caller(capsys, "report")
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """A file in which quick is better than slow."""
+    lines = ["algorithm,environment,score"]
+    for a, algorithm in enumerate(("slow", "quick")):
+        for e, environment in enumerate(("flat", "steep")):
+            lines += [f"{algorithm},{environment},{score + 20 * a}" for score in reporting.scores(a, e, 100)]
+    path = tmp_path / "some scores.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def embedded(page: Path) -> dict[str, object]:
+    text = page.read_text(encoding="utf-8")
+    content = text.split('id="evaluation">')[1].split("</script>")[0]
+    found: dict[str, object] = json.loads(content)
+    return found
+
+
+def test_a_page_and_what_is_said_of_it(call: Call, scores: Path, tmp_path: Path) -> None:
+    page = tmp_path / "out" / "page.html"
+    said = call(scores, "--out", page, "--title", "Mine & yours")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("quick performs best: it is better than the other one.\n")
+    assert f"{page} (one page, " in said.out
+    text = page.read_text(encoding="utf-8")
+    assert "<title>Mine &amp; yours</title>" in text
+    assert "some scores.csv" in text
+
+
+def test_it_goes_to_the_present_folder_by_default(
+    call: Call, scores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call(scores.name).code == 0
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "untuned report &#39;some scores.csv&#39;" in text
+
+
+def test_options_of_evaluate_are_those_of_report(call: Call, scores: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    said = call(
+        scores, "--out", page, "--intervals", "betting", "--delta", "0.1", "--weights", "flat=3,steep=1",
+        "--range", "-500:500", "--beside", "pbp, wilson",
+    )  # fmt: skip
+    assert said.code == 0
+    found = embedded(page)
+    assert found["method"] == "betting"
+    assert found["delta"] == 0.1
+    assert [each["weight"] for each in found["environments"]] == [0.75, 0.25]  # type: ignore[index, attr-defined]
+    assert "from top to bottom: betting, pbp, wilson" in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> None:
+    said = call(scores, "--out", tmp_path / "all", "--figures", "svg", "--weights", "uniform")
+    assert said.code == 0
+    there = {path.suffix for path in (tmp_path / "all").rglob("*") if path.is_file()}
+    assert there == {".html", ".json", ".md", ".csv", ".tex", ".svg"}
+    count = sum(path.is_file() for path in (tmp_path / "all").rglob("*"))
+    assert f"({count} files, " in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["--beside", "bootstrop"], "bootstrop"),
+        (["--beside", "pbp,,kl"], "write names with commas between them"),
+        (["--figures", "gif"], "gif"),
+        (["--figures", ""], "--figures"),
+        (["--study", "nowhere"], "is no study"),
+        (["--intervals", "nothing"], "nothing"),
+        (["--delta", "2"], "delta=2"),
+        (["--out", "."], None),
+    ],
+)
+def test_mistakes_are_said(
+    call: Call, scores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], wrong: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = call(scores, *arguments)
+    if wrong is None:
+        # The present folder is a folder, too.
+        assert said.code == 0
+        assert (tmp_path / "report.html").is_file()
+    else:
+        assert said.code == 2
+        assert wrong in said.err
+        assert [path.name for path in tmp_path.iterdir()] == [scores.name]
+
+
+def test_no_such_source(call: Call, tmp_path: Path) -> None:
+    said = call(tmp_path / "nothing.csv", "--out", tmp_path / "page.html")
+    assert said.code == 2
+    assert "there is no file" in said.err
+    assert not (tmp_path / "page.html").exists()

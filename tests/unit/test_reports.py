@@ -1,0 +1,315 @@
+"""The page and what is around it, without a browser: words, charts' data, escaping, places, notebooks."""
+
+import html
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reporting
+import untuned
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.histories import Histories, History
+from untuned.reports.bands import bands
+from untuned.reports.page.charts import chart_data, levels
+from untuned.reports.page.content import fingerprint
+from untuned.reports.styles import styles
+from untuned.reports.words import answer, leaders, question, weighing
+from untuned.verdicts import Pairs
+
+NAMES = ("slow", "middling", "quick", "quickest")
+
+
+@pytest.fixture(scope="module")
+def found() -> Evaluation:
+    return reporting.evaluated(NAMES, ("flat", "steep"), 200, weights="uniform")
+
+
+@pytest.fixture(scope="module")
+def histories(found: Evaluation) -> Histories:
+    rng = np.random.default_rng(3)
+    cells = {}
+    for name in found.algorithms:
+        for environment in found.environments:
+            scores = found.scores.cell(name, environment)[:60]
+            cells[name, environment] = History(
+                scores,
+                {"alpha": tuple(rng.uniform(size=60)), "kind": tuple(rng.choice(["a", "b"], 60).tolist())},
+                {"alpha": "U(0, 1)", "kind": "one of a, b"},
+                tuple(np.linspace(0.0, score, 20) for score in scores),
+            )
+    return Histories(cells, 60, {"seed": "7"})
+
+
+class Outline(HTMLParser):
+    """What a document has: tags that are open and never closed, addresses, and the texts of scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+        self.scripts: dict[str, str] = {}
+        self._script: str | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "link", "input", "br", "img"):
+            self.open.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action", "data")]
+        self._script = dict(attrs).get("id") if tag == "script" else None
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._script is not None:
+            self.scripts[self._script] = self.scripts.get(self._script, "") + data
+
+
+def decided(found: Evaluation, *better: tuple[str, str]) -> Evaluation:
+    """Return the same with these verdicts and no others."""
+    n = len(found.algorithms)
+    low = np.full((n, n), -0.1)
+    for a, b in better:
+        low[found.algorithms.index(a), found.algorithms.index(b)] = 0.01
+    np.fill_diagonal(low, 0.0)
+    return replace(found, pairs=Pairs(low, -low.T))
+
+
+def test_the_question_counts() -> None:
+    two = reporting.evaluated(("a", "b"), ("x",), 20, weights="uniform")
+    assert question(two) == "Which of these 2 algorithms performs best across this environment?"
+    four = reporting.evaluated(NAMES, ("x", "y"), 20, weights="uniform")
+    assert question(four) == "Which of these 4 algorithms perform best across these 2 environments?"
+
+
+def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
+    assert answer(decided(found)) == "Nobody can be named best yet: no two of them can be told apart."
+    one = decided(found, ("slow", "quick"), ("slow", "quickest"), ("slow", "middling"))
+    assert answer(one) == "slow performs best: it is better than each of the 3 others."
+    assert leaders(one) == ("slow",)
+    some = decided(found, ("quick", "slow"))
+    assert answer(some) == (
+        "quickest, quick and middling may be the best, and cannot be told apart yet; the other one is not: a better "
+        "one is known."
+    )
+    more = decided(found, ("quick", "slow"), ("quickest", "middling"))
+    assert answer(more) == (
+        "quickest and quick may be the best, and cannot be told apart yet; the other 2 are not: a better one is known."
+    )
+    # Not "better than everybody": of one algorithm nothing at all is known.
+    open_ = decided(found, ("quickest", "slow"), ("quickest", "middling"))
+    assert answer(open_).startswith("quickest and quick may be the best")
+
+
+def test_weights_are_described_as_they_are(found: Evaluation) -> None:
+    assert weighing(found) == "All environments weigh the same, and so do all references."
+    given = reporting.evaluated(NAMES, ("x", "y"), 20, weights={"x": 2.0, "y": 1.0})
+    assert weighing(given) == "Environments and references have weights that were given."
+    game = reporting.evaluated(NAMES[:2], ("x", "y"), 20)
+    assert "equilibrium" in weighing(game)
+
+
+def test_the_page_is_whole_and_calls_nobody(found: Evaluation, histories: Histories) -> None:
+    report = replace(untuned.report(found, title="Whole", beside=["pbp"]), histories=histories)
+    outline = Outline(report.html)
+    assert outline.open == []
+    assert all(address.startswith(("#", "data:")) for address in outline.addresses)
+    assert json.loads(outline.scripts["evaluation"]) == json.loads(found.to_json())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', report.html)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    assert "connect-src" not in policy[1]
+    assert "http" not in policy[1]
+    assert len(report.html) < 8_000_000
+
+
+def test_the_same_evaluation_gives_the_same_page(found: Evaluation) -> None:
+    again = reporting.evaluated(NAMES, ("flat", "steep"), 200, weights="uniform", workers=1)
+    assert untuned.report(found).html == untuned.report(again).html
+
+
+def test_horrible_names_are_text_everywhere() -> None:
+    found = reporting.evaluated(reporting.HORRIBLE, ("</script><script>", "<!--"), 10, weights="uniform")
+    page = untuned.report(found, title="<b>&</b>").html
+    outline = Outline(page)
+    assert outline.open == []
+    assert [row["name"] for row in json.loads(outline.scripts["evaluation"])["algorithms"]] == [
+        row["name"] for row in found.rows()
+    ]
+    assert "<title>&lt;b&gt;&amp;&lt;/b&gt;</title>" in page
+    # Its own scripts apart: two with data, the bundle, and the page's.
+    assert page.count("<script>") + page.count('<script type="application/json"') == 4
+    assert "{{ 7 * 7 }}" in html.unescape(page)
+
+
+def test_charts_have_the_evaluations_numbers(found: Evaluation, histories: Histories) -> None:
+    other = untuned.evaluate(found.scores, intervals="pbp", weights="uniform")
+    data = chart_data(found, [other], histories)
+    assert [each["name"] for each in data["algorithms"]] == list(NAMES)
+    assert data["aggregate"][0]["score"] == found.score_a.tolist()
+    assert data["aggregate"][1]["low"] == other.low_a.tolist()
+    assert [each["method"] for each in data["aggregate"]] == ["pairing", "pbp"]
+    panel = data["distributions"]["panels"][1]
+    assert panel["environment"] == "steep"
+    band = bands(found)["quick", "steep"]
+    estimate, low, _ = band.quantiles(levels(8))
+    series = panel["series"][2]
+    assert series["a"] == 2
+    np.testing.assert_allclose(series["y"], estimate, rtol=1e-4)
+    assert [each is None for each in series["low"]] == [not np.isfinite(each) for each in low]
+    assert any(each is None for each in series["low"])
+    assert panel["ends"][0] == pytest.approx(min(found.scores.cell(name, "steep").min() for name in NAMES), rel=1e-4)
+    assert len(data["curves"]) == 2
+    curve = data["curves"][0]["series"][1]
+    returns = np.array(histories.cells["middling", "flat"].returns)
+    assert curve["x"][-1] == 20
+    assert curve["y"][-1] == pytest.approx(np.median(returns[:, -1]), rel=1e-4)
+    assert {(each["name"], each["labels"] is None) for each in data["responses"]} == {("alpha", True), ("kind", False)}
+    assert len(data["responses"]) == 4 * 2 * 2
+
+
+def test_cells_without_trials_have_no_curve() -> None:
+    scores: dict[str, dict[str, list[float]]] = {
+        "a": {"x": [1.0, 2.0, 3.0], "y": [1.0]},
+        "b": {"x": [2.0, 3.0]},
+        "c": {"x": [0.0, 0.0], "y": [5.0, 5.0]},
+    }
+    found = untuned.evaluate(scores, weights="uniform")
+    data = chart_data(found, (), None)
+    assert [each["a"] for each in data["distributions"]["panels"][1]["series"]] == [0, 2]
+    page = untuned.report(found).html
+    assert "1 of 6 cells have no trials" in page
+    assert Outline(page).open == []
+
+
+@pytest.mark.parametrize("cells", [1, 4, 165, 2850, 100_000])
+def test_levels_have_a_median_and_stay_inside(cells: int) -> None:
+    found = levels(cells)
+    assert 0.0 < found[0] < found[-1] < 1.0
+    assert (np.diff(found) > 0).all()
+    assert 0.5 in found
+    assert 33 <= found.size <= 201
+
+
+def test_the_bands_hold_together(found: Evaluation) -> None:
+    drawn = bands(found)
+    assert set(drawn) == {(name, environment) for name in NAMES for environment in found.environments}
+    # Delta is shared by eight cells of 200 trials.
+    assert drawn["slow", "flat"].margin == pytest.approx(np.sqrt(np.log(2.0 / (0.05 / 8)) / 400.0))
+
+
+def test_no_two_of_88_algorithms_look_the_same() -> None:
+    names = [f"algorithm {number}" for number in range(88)]
+    looks = styles(names)
+    assert len({(look.colour, look.marker) for look in looks.values()}) == 88
+    assert len({(look.dark_colour, look.symbol) for look in looks.values()}) == 88
+    first = list(looks.values())[:11]
+    assert len({look.marker for look in first}) == 11
+    assert len({(look.colour, look.dashes) for look in first}) == 11
+
+
+def test_scores_have_a_fingerprint_of_their_own(found: Evaluation) -> None:
+    same = untuned.read_scores(
+        {
+            name: dict(zip(found.environments, row, strict=True))
+            for name, row in zip(NAMES, found.scores.cells, strict=True)
+        }
+    )
+    assert fingerprint(same) == fingerprint(found.scores)
+    assert fingerprint(found.scores.select(NAMES[::-1])) != fingerprint(found.scores)
+    moved = {"a": {"x": [1.0, 2.0], "y": [3.0]}, "b": {"x": [1.0], "y": [1.0]}}
+    other = {"a": {"x": [1.0], "y": [2.0, 3.0]}, "b": {"x": [1.0], "y": [1.0]}}
+    assert fingerprint(untuned.read_scores(moved)) != fingerprint(untuned.read_scores(other))
+
+
+def test_a_report_goes_to_a_page_or_a_folder(found: Evaluation, histories: Histories, tmp_path: Path) -> None:
+    report = replace(untuned.report(found, title="Saved"), histories=histories)
+    assert report.save(tmp_path / "new" / "page.HTML") == [tmp_path / "new" / "page.HTML"]
+    assert (tmp_path / "new" / "page.HTML").read_text(encoding="utf-8") == report.html
+    written = report.save(tmp_path / "all", formats=("png",))
+    names = {str(path.relative_to(tmp_path / "all")) for path in written}
+    assert all(path.stat().st_size > 0 for path in written)
+    assert len(written) == len(names)
+    assert {"report.html", "evaluation.json", "tables/aggregate.tex", "tables/environment-flat.csv"} <= names
+    assert {"figures/aggregate.png", "figures/summary.png", "figures/learning-curves.png"} <= names
+    content = json.loads((tmp_path / "all" / "evaluation.json").read_text(encoding="utf-8"))
+    assert content["percentiles"]["z"] == found.percentiles.z_aer.tolist()
+    assert {str(path.relative_to(tmp_path / "all")) for path in (tmp_path / "all").rglob("*.*")} == names
+
+
+def test_places_that_cannot_be(found: Evaluation, tmp_path: Path) -> None:
+    (tmp_path / "folder.html").mkdir()
+    (tmp_path / "file").write_text("here")
+    for place, wrong in (
+        (tmp_path / "folder.html", "is a folder"),
+        (tmp_path / "file", "is a file"),
+        (tmp_path / "file" / "report.html", "is a file: a report cannot go below it"),
+    ):
+        with pytest.raises(InvalidInput, match=wrong):
+            untuned.report(found, place)
+    assert (tmp_path / "file").read_text() == "here"
+
+
+def test_what_is_wrong_is_said_before_anything_is_judged(found: Evaluation, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="bootstrop"):
+        untuned.report(str(tmp_path / "nothing.csv"), beside=["bootstrop"])
+    with pytest.raises(InvalidInput, match="gif"):
+        untuned.report(str(tmp_path / "nothing.csv"), tmp_path / "all", formats=["gif"])
+    with pytest.raises(InvalidInput, match="is no study"):
+        untuned.report(found, study=tmp_path / "nothing")
+    with pytest.raises(InvalidInput, match="delta given with an evaluation"):
+        untuned.report(found, delta=0.1)
+    with pytest.raises(InvalidInput, match="beside has a int"):
+        untuned.report(found, beside=[3])  # type: ignore[list-item]
+    with pytest.raises(InvalidInput, match="other algorithms or environments"):
+        untuned.report(found, beside=[reporting.evaluated(("a", "b"), ("x", "y"), 5)])
+
+
+def test_other_methods_judge_the_same_scores_by_the_same_weights(found: Evaluation) -> None:
+    given = untuned.evaluate(found.scores, weights={"flat": 3.0, "steep": 1.0}, delta=0.1)
+    report = untuned.report(given, beside=["pbp", untuned.evaluate(found.scores, intervals="kl", weights="uniform")])
+    pbp, kl = report.beside
+    assert (pbp.method, kl.method) == ("pbp", "kl")
+    assert pbp.delta == 0.1
+    np.testing.assert_allclose(pbp.q_er, given.q_er)
+    np.testing.assert_allclose(pbp.score_a, given.score_a)
+
+
+def test_a_notebook_shows_the_page(found: Evaluation) -> None:
+    report = untuned.report(found, title='"Quoted" <title>')
+    shown = report._repr_html_()
+    outline = Outline(shown)
+    assert outline.open == []
+    assert html.unescape(shown.split('srcdoc="')[1].rsplit('"', 1)[0]) == report.html
+    assert "allow-same-origin" not in shown
+    assert repr(report) == "<Report: \"Quoted\" <title>; .save('report.html') writes it>"
+
+
+@pytest.mark.parametrize(
+    ("provenance", "title"),
+    [
+        ({}, "Evaluation of reinforcement-learning algorithms"),
+        ({"study": "mine"}, "Evaluation of mine"),
+        ({"file": "scores.csv"}, "Evaluation of scores.csv"),
+    ],
+)
+def test_a_report_has_a_title(found: Evaluation, provenance: dict[str, str], title: str) -> None:
+    assert untuned.report(replace(found, provenance=provenance)).title == title
+
+
+def test_the_page_says_how_to_make_it_again(found: Evaluation) -> None:
+    command = untuned.report(found).command
+    scope: dict[str, Any] = {"untuned": untuned, "scores": found.scores}
+    place = "'report.html'"
+    assert command.endswith(place + ")")
+    again = eval(command.replace(f", {place}", ""), scope)
+    assert again.html == untuned.report(found).html
