@@ -113,7 +113,7 @@ def test_means_on_each_environment(file: Path) -> None:
     maze, arm = printed.split("Mean scores on maze")[1].split("Mean scores on arm")
     rows = [line.split() for line in maze.splitlines() if line.startswith(("sarsa", "q", "ppo"))]
     means = {row["algorithm"]: row for row in untuned.evaluate(file, ranges={"maze": (-8, 8)}).environment_rows()[:3]}
-    assert rows[0][:4] == ["sarsa", *(f"{means['sarsa'][key]:.2f}" for key in ("mean", "mean_low", "mean_high"))]
+    assert rows[0][:4] == ["sarsa", *(f"{means['sarsa'][key]:.3f}" for key in ("mean", "mean_low", "mean_high"))]
     assert " - " in arm
     assert "--range NAME=LOW:HIGH" in printed
     everywhere = succeeded("evaluate", str(file), "--environments", "--range=-8:8")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from untuned.reports.tables.digits import MISSING, Digits
 
-Kind = Literal["text", "number", "triple"]
+Kind = Literal["text", "group", "number", "triple"]
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,22 @@ class Column:
     names
         What its numbers are called, for programs; as many as a cell has.
     kind
-        Text, one number, or one number with two in parentheses.
+        Text; text that many rows share; one number; or one number with two in parentheses.
     """
 
     heading: str
     names: tuple[str, ...]
     kind: Kind
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it stands on the left."""
+        return self.kind in ("text", "group")
+
+    @property
+    def is_pointed_out(self) -> bool:
+        """Whether it is bold in rows that are."""
+        return self.kind in ("text", "triple")
 
 
 @dataclass(frozen=True)

@@ -27,5 +27,5 @@ def _field(value: str | float | None) -> str:
         return repr(value)
     # Half a character cannot be written to a file.
     text = value.encode("utf-8", "replace").decode("utf-8")
-    quoted = any(letter in text for letter in ',"\r\n') or text != text.strip()
+    quoted = any(letter in text for letter in ',"\r\n')
     return '"' + text.replace('"', '""') + '"' if quoted else text

@@ -16,7 +16,7 @@ from untuned.reports.tables.table import Table
 SCORES = Digits(4)
 
 _ALGORITHM = Column("Algorithm", ("algorithm",), "text")
-_ENVIRONMENT = Column("Environment", ("environment",), "text")
+_ENVIRONMENT = Column("Environment", ("environment",), "group")
 _SCORE = Column("Score", ("score", "low", "high"), "triple")
 _MEAN = Column("Mean", ("mean", "mean_low", "mean_high"), "triple")
 _RANK = Column("Rank", ("rank", "rank_low", "rank_high"), "triple")
@@ -116,7 +116,7 @@ def weights(evaluation: Evaluation) -> Table:
         origin.get(str(evaluation.settings.get("weights")), "They were given."),
     )
     columns = (
-        Column("Of", ("of",), "text"),
+        Column("Of", ("of",), "group"),
         Column("Name", ("name",), "text"),
         Column("Weight", ("weight",), "number"),
     )

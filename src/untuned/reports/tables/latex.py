@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput
-from untuned.reports.tables.cells import Cell, Column, Count, Row, Text
+from untuned.reports.tables.cells import Cell, Column, Row, Text
 from untuned.reports.tables.digits import INFINITE, MISSING
 from untuned.reports.tables.escaping import in_latex
 
@@ -65,6 +65,7 @@ class _Shape:
     """Which columns break lines, which are split into numbers, and whether the table goes over pages."""
 
     def __init__(self, table: "Table") -> None:
+        self.columns = table.columns
         self.long = len(table.rows) > _PAGE
         # Groups have numbers of different sizes: split, they would leave holes. Elsewhere each number is a column of
         # its own, so that they stand below one another.
@@ -73,7 +74,7 @@ class _Shape:
             any(isinstance(cell, Text) and len(cell.words) > _LONG for cell in cells)
             for cells in ([row.cells[k] for row in table.rows] for k in range(len(table.columns)))
         ]
-        wide = 0.4 if sum(column.kind == "text" for column in table.columns) == 1 else 0.25
+        wide = 0.4 if sum(column.is_text for column in table.columns) == 1 else 0.25
         wrapping = f">{{\\raggedright\\arraybackslash}}p{{{wide}\\linewidth}}"
         parts = [
             wrapping if wraps else self._layout(column)
@@ -88,7 +89,7 @@ class _Shape:
     def _layout(self, column: Column) -> str:
         if column.kind == "triple" and self.split:
             return "r@{ (}r@{, }r@{)" + _SPACE
-        return "l" if column.kind == "text" else "r"
+        return "l" if column.is_text else "r"
 
     def heading(self, column: Column) -> str:
         text = in_latex(column.heading)
@@ -96,7 +97,8 @@ class _Shape:
 
     def lines(self, row: Row, first: bool) -> list[str]:
         cells = " & ".join(
-            self._cell(cell, row.bold, wraps) for cell, wraps in zip(row.cells, self.wrapped, strict=True)
+            self._cell(cell, row.bold and column.is_pointed_out, wraps)
+            for column, cell, wraps in zip(self.columns, row.cells, self.wrapped, strict=True)
         )
         return [*(["\\midrule"] if row.opens and not first else []), f"{cells} \\\\"]
 
@@ -105,7 +107,7 @@ class _Shape:
             parts = [in_latex(cell.words, breakable=wraps)]
         else:
             parts = [_number(text) for text in cell.shown]
-        if bold and not isinstance(cell, Count):
+        if bold:
             parts[0] = f"\\textbf{{{parts[0]}}}"
         if self.split or len(parts) == 1:
             return " & ".join(parts)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untuned.reports.tables.cells import Cell, Count, Text
+from untuned.reports.tables.cells import Cell, Row, Text
 from untuned.reports.tables.escaping import in_markdown
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ def markdown(table: "Table") -> str:
     """Return the title, the table and the caption, ending with a newline."""
     lines = [f"**{in_markdown(table.title)}**", ""]
     lines.append(_line([in_markdown(column.heading) for column in table.columns]))
-    lines.append(_line(["---" if column.kind == "text" else "---:" for column in table.columns]))
-    lines += [_line([_cell(cell, row.bold) for cell in row.cells]) for row in table.rows]
+    lines.append(_line(["---" if column.is_text else "---:" for column in table.columns]))
+    lines += [_line(_cells(table, row)) for row in table.rows]
     lines += ["", in_markdown(table.caption)]
     return "\n".join(lines) + "\n"
 
@@ -23,7 +23,12 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _cells(table: "Table", row: Row) -> list[str]:
+    pairs = zip(table.columns, row.cells, strict=True)
+    return [_cell(cell, row.bold and column.is_pointed_out) for column, cell in pairs]
+
+
 def _cell(cell: Cell, bold: bool) -> str:
     first, *others = (in_markdown(cell.words),) if isinstance(cell, Text) else cell.shown
-    emphasised = f"**{first}**" if bold and not isinstance(cell, Count) else first
+    emphasised = f"**{first}**" if bold else first
     return f"{emphasised} ({', '.join(others)})" if others else emphasised

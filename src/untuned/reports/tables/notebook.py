@@ -3,7 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from untuned.reports.tables.cells import Cell, Count, Text
+from untuned.reports.tables.cells import Cell, Row, Text
 from untuned.reports.tables.escaping import one_line
 
 if TYPE_CHECKING:
@@ -13,18 +13,21 @@ if TYPE_CHECKING:
 def html(table: "Table") -> str:
     """Return the table with its title above and its caption below."""
     head = "".join(f"<th>{_text(column.heading)}</th>" for column in table.columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{_cell(cell, row.bold)}</td>' for cell in row.cells)}</tr>" for row in table.rows
-    )
+    body = "".join(f"<tr>{_cells(table, row)}</tr>" for row in table.rows)
     return (
         f"<table><caption>{_text(table.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"<p>{_text(table.caption)}</p>"
     )
 
 
+def _cells(table: "Table", row: Row) -> str:
+    pairs = zip(table.columns, row.cells, strict=True)
+    return "".join(f"<td>{_cell(cell, row.bold and column.is_pointed_out)}</td>" for column, cell in pairs)
+
+
 def _cell(cell: Cell, bold: bool) -> str:
     first, *others = (_text(cell.words),) if isinstance(cell, Text) else cell.shown
-    emphasised = f"<b>{first}</b>" if bold and not isinstance(cell, Count) else first
+    emphasised = f"<b>{first}</b>" if bold else first
     return f"{emphasised} ({', '.join(others)})" if others else emphasised
 
 

@@ -1,0 +1,166 @@
+"""What ``untuned evaluate`` prints for people: on narrow and wide terminals, in pipes, in colour and without."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untuned
+from calling import Call, caller
+from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment
+
+LONG = "an-algorithm-whose-name-is-longer-than-a-line(λ)" * 2
+SHIFTS = {"sarsa": 2.5, LONG: 1.0, "ppo <b>[red]": 0.0}
+COLOURED = f"{ESCAPE}[33m"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{algorithm},{place},{float(np.clip(rng.normal(shift, 1.0), -8.0, 8.0))!r}"
+        for algorithm, shift in SHIFTS.items()
+        for place in ("maze", "arm")
+        for _ in range(150)
+        if (algorithm, place) != ("sarsa", "arm")
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(["algorithm,environment,score", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def evaluate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    for habit in HABITS:
+        monkeypatch.delenv(habit, raising=False)
+    return caller(capsys, "evaluate")
+
+
+def on_a_terminal(columns: int, *arguments: str, **variables: str) -> str:
+    """Return what the program prints on a terminal of its own, lines ending with a line feed alone."""
+    pty = pytest.importorskip("pty", reason="this system has no terminals to make")
+    import fcntl
+    import struct
+    import termios
+
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        stdout=its,
+        stderr=subprocess.PIPE,
+        env=environment(TERM="xterm", **variables),
+    ) as process:
+        os.close(its)
+        printed = b""
+        while True:
+            try:
+                more = os.read(mine, 65536)
+            except OSError:
+                # This is how a terminal says on Linux that nobody holds its other end.
+                break
+            if not more:
+                break
+            printed += more
+        os.close(mine)
+        assert process.stderr is not None
+        complaint = process.stderr.read()
+    assert process.returncode == 0, complaint
+    return printed.decode().replace("\r\n", "\n")
+
+
+def plain(text: str) -> str:
+    return re.sub(rf"{ESCAPE}\[[\d;]*m", "", text)
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+def test_every_name_and_number_is_there_at_every_width(
+    evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    printed = evaluate(file, "--pairs", "--environments", "--range", "maze=-8:8").out
+    assert max(map(len, printed.splitlines())) <= columns
+    assert ESCAPE not in printed
+    assert "…" not in printed
+    found = untuned.evaluate(file, ranges={"maze": (-8, 8)})
+    # Names may be folded, so other things stand between their parts; numbers never are.
+    for row in (*found.rows(), *found.pair_rows()):
+        for key in ("low", "high"):
+            assert f"{row[key]:.4f}" in printed
+    for row in found.environment_rows():
+        if row["mean"] is not None:
+            assert f"{row['mean']:.2f}"[:-1] in printed
+    together = "".join(printed.split())
+    assert "ppo<b>[red]" in together
+    if columns == 140:
+        assert LONG in together
+    for sentence in (found.claim, *found.warnings):
+        assert "".join(sentence.split()) in together
+    assert "Wherethereisnomean,therearenotrials." in together
+
+
+def test_a_narrow_terminal_has_headings_beside_the_numbers(
+    evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = evaluate(file).out.splitlines()
+    first = untuned.evaluate(file).rows()[0]
+    at = lines.index(first["name"])
+    assert lines[at + 1] == f"  score {first['score']:.4f}  low {first['low']:.4f}  high {first['high']:.4f}"
+    assert lines[at + 2] == f"  rank {first['rank']}  worst {first['rank_low']}  best {first['rank_high']}"
+
+
+def test_colour_is_for_those_who_see_it(evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ESCAPE not in evaluate(file).out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    forced = evaluate(file).out
+    assert f"{COLOURED}Note: 1 of 6 cells have no trials" in forced
+    # A pipe, coloured or not, gets no drawing.
+    assert "●" not in forced
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert COLOURED not in evaluate(file).out
+
+
+@pytest.mark.parametrize("columns", [60, 140])
+def test_a_wide_terminal_draws_the_intervals(file: Path, columns: int) -> None:
+    printed = on_a_terminal(columns, "evaluate", str(file), "--environments", "--range=-8:8")
+    assert f"{COLOURED}Note: 1 of 6 cells" in printed.replace("\n", " ")
+    bars = re.findall(r"├─*●?─*┤|├─*●|●─*┤", plain(printed))
+    # Three scores, and five means: one cell is empty.
+    assert len(bars) == (8 if columns == 140 else 0)
+    if columns == 140:
+        lines = plain(printed).splitlines()
+        heading = next(line for line in lines if line.startswith("algorithm"))
+        assert heading.split()[-2:] == ["0.0000", "1.0000"]
+        left, width = heading.index("0.0000"), 30
+        (line,) = [each for each in lines if each.startswith("ppo <b>[red] ")][:1]
+        row = next(row for row in untuned.evaluate(file, ranges=(-8, 8)).rows() if row["name"] == "ppo <b>[red]")
+        for sign, key in zip("├●┤", ("low", "score", "high"), strict=True):
+            assert line.index(sign) - left == round(row[key] * (width - 1))
+
+
+def test_a_terminal_without_these_letters_gets_others(file: Path) -> None:
+    printed = on_a_terminal(140, "evaluate", str(file), PYTHONIOENCODING="ascii", NO_COLOR="1")
+    assert re.search(r"\|-*o-*\|", printed)
+    assert printed.isascii()
+    assert COLOURED not in printed
+
+
+def test_few_trials_are_told_of(evaluate: Call, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("algorithm,environment,score\na,x,1\na,y,2\nb,x,2\nb,y,1\n")
+    assert "Note: No two algorithms are told apart" in evaluate(path).words
+    assert "too few for an approximate method" in evaluate(path, "--intervals", "pbp-t").words
+
+
+def test_a_name_cannot_move_the_cursor(evaluate: Call, tmp_path: Path) -> None:
+    path = tmp_path / "rude.csv"
+    path.write_text(f"algorithm,environment,score\n{ESCAPE}[2Ja,x,1\na,y,2\nb,x,2\nb,y,1\n")
+    said = evaluate(path)
+    assert said.code == 0
+    assert ESCAPE not in said.out
+    assert "[2Ja" in said.out
