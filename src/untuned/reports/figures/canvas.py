@@ -131,6 +131,8 @@ def line_options(style: Style) -> dict[str, Any]:
         "markeredgewidth": 0.4,
         "markeredgecolor": "white",
         "linewidth": 1.0,
+        # Inside the axes it needs no room, and measuring thousands of them takes long.
+        "in_layout": False,
     }
 
 
