@@ -74,9 +74,7 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
         for row, a in enumerate(order):
             for column, b in enumerate(order):
                 if a == b:
-                    ax.add_patch(
-                        Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.75", linewidth=0, in_layout=False)
-                    )
+                    _ground(ax, column, row, "0.75")
                     continue
                 verdict = evaluation.pairs.verdict(a, b)
                 _ground(ax, column, row, _VERDICTS[verdict][0])
@@ -172,12 +170,12 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
-    """Draw the weights, with so many letters of every name."""
+    """Draw the weights, with so many letters of every algorithm."""
     # The best reference first, as everywhere.
     order = evaluation.order
     q_er = evaluation.q_er[:, list(order)]
     rows, columns = q_er.shape
-    left = list(shown(evaluation.environments, letters).values())
+    left = list(shown(evaluation.environments).values())
     tops = _labels(evaluation, order, letters)
     with drawing():
         own = ax is None
