@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
@@ -86,12 +86,6 @@ def grid(count: int, ax: "Sequence[Axes] | None", *, width: float | None = None)
     rows = math.ceil(count / columns)
     across = width or min(PAGE, max(COLUMN, 2.35 * columns)) if columns <= 4 else 1.75 * columns
     figure = Figure(figsize=(across, 0.78 * across / columns * rows + 0.9), layout="constrained")
-    return fill(figure, count, columns)
-
-
-def fill(figure: "Figure | SubFigure", count: int, columns: int) -> "list[Axes]":
-    """Return so many new Axes in rows of a figure."""
-    rows = math.ceil(count / columns)
     cells = figure.add_gridspec(rows, columns)
     return [figure.add_subplot(cells[number // columns, number % columns]) for number in range(count)]
 
@@ -107,10 +101,6 @@ def room(ax: "Axes") -> tuple[float, float]:
     if figure is None:
         return PAGE, PAGE
     box = ax.get_position()
-    parent = ax.figure
-    if isinstance(parent, SubFigure):
-        inches = parent.bbox.transformed(figure.dpi_scale_trans.inverted())
-        return box.width * inches.width, box.height * inches.height
     width, height = figure.get_size_inches()
     return box.width * width, box.height * height
 
@@ -131,6 +121,8 @@ def line_options(style: Style) -> dict[str, Any]:
         "markeredgewidth": 0.4,
         "markeredgecolor": "white",
         "linewidth": 1.0,
+        # Inside the axes it needs no room, and measuring thousands of them takes long.
+        "in_layout": False,
     }
 
 
@@ -145,9 +137,7 @@ def handles(names: Sequence[str], styles: Mapping[str, Style]) -> "list[Artist]"
     return [Line2D([], [], **line_options(styles[name])) for name in names]
 
 
-def legend(
-    where: "Axes | Figure | SubFigure", entries: "Sequence[Artist]", names: Sequence[str], **options: Any
-) -> "Legend":
+def legend(where: "Axes | Figure", entries: "Sequence[Artist]", names: Sequence[str], **options: Any) -> "Legend":
     """Return a legend whose names are shown as they are."""
     labels = shown(names)
     # Legends drop labels that begin with an underscore, so they get their text afterwards.
@@ -157,12 +147,9 @@ def legend(
     return made
 
 
-def legend_below(
-    figure: "Figure | SubFigure", names: Sequence[str], styles: Mapping[str, Style], **options: Any
-) -> None:
+def legend_below(figure: Figure, names: Sequence[str], styles: Mapping[str, Style], **options: Any) -> None:
     """Put a legend of algorithms under everything else on a figure."""
-    root = figure.figure if isinstance(figure, SubFigure) else figure
-    width = float(root.get_size_inches()[0])
+    width = float(figure.get_size_inches()[0])
     longest = max(len(text) for text in shown(names).values())
     columns = max(1, min(len(names), int(width / (0.5 + 0.065 * longest))))
     legend(figure, handles(names, styles), names, loc="outside lower center", ncols=columns, **options)

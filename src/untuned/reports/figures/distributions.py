@@ -167,6 +167,11 @@ def trials_effect(
     return ax
 
 
+def quantiles_with(evaluation: Evaluation, environment: str, known: Bands) -> "Axes":
+    """Return Axes as `quantiles` does, with bands that are known already."""
+    return _one(draw_quantiles, evaluation, environment, None, None, "lower right", known)
+
+
 def draw_quantiles(
     ax: "Axes", evaluation: Evaluation, environment: str, algorithms: Sequence[str], known: Bands
 ) -> None:
@@ -185,6 +190,7 @@ def draw_quantiles(
             color=style.colour,
             alpha=_faint(len(measured)),
             linewidth=0,
+            in_layout=False,
         )
         ax.plot(
             steps.x,
@@ -271,10 +277,11 @@ def _one(
     algorithms: Sequence[str] | None,
     ax: "Axes | None",
     corner: str,
+    known: Bands | None = None,
 ) -> "Axes":
     names = chosen_algorithms(evaluation, algorithms)
     chosen_environments(evaluation, [environment])
-    known = bands(evaluation)
+    known = bands(evaluation) if known is None else known
     own = ax is None
     with drawing():
         ax = axes_or_new(ax, COLUMN, 2.6 + 0.1 * len(names))

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.reports.bands import bands
 from untuned.reports.curves import environments_in
 from untuned.reports.figures.aggregates import aggregate
-from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles, trials_effect
+from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
 from untuned.reports.figures.illustration import percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid
 from untuned.reports.figures.matrices import ranks, verdict_matrix, weights
@@ -63,11 +64,22 @@ def save(figure: Figure, path: str | Path) -> Path:
         raise InvalidInput(f"{str(path)!r} ends with {place.suffix!r}: end it with {_listed()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
+        _start_again(figure)
         with mpl.rc_context(_SETTINGS):
             figure.savefig(place, format=form, dpi=_DPI, metadata=_METADATA[form])
     except OSError as error:
         raise InvalidInput(f"{str(place)!r} cannot be written: {error.strerror}") from None
     return place
+
+
+def _start_again(figure: Figure) -> None:
+    """Put Axes back to where they were before any layout: the next one ends as the first did, to the last bit."""
+    if figure.get_layout_engine() is None:
+        return
+    for ax in figure.get_axes():
+        cell = ax.get_subplotspec()
+        if cell is not None:
+            ax.set_subplotspec(cell)
 
 
 def save_all(
@@ -129,8 +141,9 @@ def _figures(
         ("quantiles", partial(quantile_grid, evaluation)),
         ("distributions", partial(distribution_grid, evaluation)),
     ]
+    known = bands(evaluation)
     for environment, name in file_names(evaluation.environments).items():
-        found.append((f"quantiles-{name}", partial(quantiles, evaluation, environment)))
+        found.append((f"quantiles-{name}", partial(quantiles_with, evaluation, environment, known)))
     by_weight = [evaluation.environments[e] for e in np.argsort(-evaluation.environment_weights, kind="stable")]
     measured = {
         place: [

@@ -1,6 +1,6 @@
 """Figures with a cell for every two things: verdicts, ranks, weights."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
@@ -37,6 +37,8 @@ _VERDICTS = {
 _SHADES = LinearSegmentedColormap.from_list("untuned", ["#FFFFFF", "#C3DDEF", "#5BA3D0"])
 #: Print smaller than this is not read.
 _LEAST = 3.4
+#: Cells with small print; in more of them nobody looks for it.
+_MOST_PRINT = 1_200
 
 
 def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
@@ -67,22 +69,19 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
         ax = axes_or_new(ax, max(side + margin + 0.3, 3.2), side + margin + 0.6)
         width, height = (side, side) if own else _inside(ax, names, names, 0.35)
         cell = width / count, height / count
-        size = min(fitting(14, cell[0], cell[1] / 3), SMALL - 1)
+        size = min(fitting(14, cell[0], cell[1] / 3), SMALL - 1) if count**2 <= _MOST_PRINT else 0.0
         symbols: dict[str, list[tuple[float, float]]] = {verdict: [] for verdict in _VERDICTS}
         for row, a in enumerate(order):
             for column, b in enumerate(order):
                 if a == b:
-                    ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.75", linewidth=0))
+                    _ground(ax, column, row, "0.75")
                     continue
                 verdict = evaluation.pairs.verdict(a, b)
-                ground = _VERDICTS[verdict][0]
-                ax.add_patch(
-                    Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=ground, edgecolor="white", linewidth=0.5)
-                )
+                _ground(ax, column, row, _VERDICTS[verdict][0])
                 symbols[verdict].append((column, row - (0.14 if size >= _LEAST else 0.0)))
                 if size >= _LEAST:
                     words = _interval(evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b])
-                    ax.text(column, row + 0.3, words, ha="center", va="center", fontsize=size)
+                    _print(ax, column, row + 0.3, words, fontsize=size)
         area = min(30.0, (72 * min(cell) * 0.34) ** 2)
         for said, places in symbols.items():
             if places:
@@ -137,20 +136,20 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         ax = axes_or_new(ax, across, down)
         width, height = (across, down) if own else _inside(ax, names, tops, 0.25)
         cell = width / columns, height / rows
-        small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1)
+        small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1) if rows * columns <= _MOST_PRINT else 0.0
         large = fitting(3, cell[0], cell[1] / (1.9 if small >= _LEAST else 1.2), FONT)
         for e, found in enumerate(evaluation.means.ranks):
             for row, a in enumerate(order):
                 missing = not evaluation.trials_ae[a, e]
                 # The best rank is the darkest.
                 shade = "white" if missing else _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
-                ax.add_patch(Rectangle((e - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor="white", linewidth=0.5))
+                _ground(ax, e, row, shade)
                 text = "\N{EN DASH}" if missing else str(int(found.rank[a]))
                 up = 0.17 if small >= _LEAST else 0.0
-                ax.text(e, row - up, text, ha="center", va="center", fontsize=large)
+                _print(ax, e, row - up, text, fontsize=large)
                 if small >= _LEAST:
                     possible = f"{int(found.worst[a])}\N{EN DASH}{int(found.best[a])}"
-                    ax.text(e, row + 0.28, possible, ha="center", va="center", fontsize=small, color="0.2")
+                    _print(ax, e, row + 0.28, possible, fontsize=small, color="0.2")
         _cells(ax, names, tops, cell)
         note = f"rank of the mean; small print:\nworst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
         ax.set_xlabel(note, fontsize=SMALL)
@@ -171,12 +170,12 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
-    """Draw the weights, with so many letters of every name."""
+    """Draw the weights, with so many letters of every algorithm."""
     # The best reference first, as everywhere.
     order = evaluation.order
     q_er = evaluation.q_er[:, list(order)]
     rows, columns = q_er.shape
-    left = list(shown(evaluation.environments, letters).values())
+    left = list(shown(evaluation.environments).values())
     tops = _labels(evaluation, order, letters)
     with drawing():
         own = ax is None
@@ -199,12 +198,12 @@ def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Ax
                     # What has no weight leaves its cell empty: the others are seen the better.
                     if q_er[e, r] > 0.0:
                         colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
-                        ax.text(r, e, _percent(q_er[e, r]), ha="center", va="center", fontsize=size, color=colour)
+                        _print(ax, r, e, _percent(q_er[e, r]), fontsize=size, color=colour)
         # Sums are what counts, and are printed at any size.
         for e, total in enumerate(q_er.sum(axis=1)):
-            ax.text(columns + 0.05, e, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
+            _print(ax, columns + 0.05, e, _percent(total), fontsize=size, weight="bold")
         for r, total in enumerate(q_er.sum(axis=0)):
-            ax.text(r, rows + 0.05, _percent(total), ha="center", va="center", fontsize=size, weight="bold")
+            _print(ax, r, rows + 0.05, _percent(total), fontsize=size, weight="bold")
         ax.axhline(rows - 0.5, color=GREY, linewidth=0.6)
         ax.axvline(columns - 0.5, color=GREY, linewidth=0.6)
         _cells(ax, left, tops, cell)
@@ -238,6 +237,16 @@ def _cells(ax: "Axes", rows: list[str], columns: list[str], cell: tuple[float, f
     ax.tick_params(length=0, pad=2)
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def _ground(ax: "Axes", x: float, y: float, colour: Any) -> None:
+    square = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5, in_layout=False)
+    ax.add_patch(square)
+
+
+def _print(ax: "Axes", x: float, y: float, text: str, **options: Any) -> None:
+    # Inside the axes it needs no room, and measuring thousands of them takes long.
+    ax.text(x, y, text, ha="center", va="center", in_layout=False, **options)
 
 
 def _interval(low: float, high: float) -> str:

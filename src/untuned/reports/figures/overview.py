@@ -1,12 +1,14 @@
 """One page that says the most: who is ahead, what is decided, what weighs, and the distributions behind it."""
 
+import math
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from untuned.evaluation import Evaluation
 from untuned.reports.bands import bands
 from untuned.reports.figures.aggregates import aggregate
-from untuned.reports.figures.canvas import SMALL, columns_for, drawing, fill, legend_below
+from untuned.reports.figures.canvas import SMALL, columns_for, drawing, legend_below
 from untuned.reports.figures.distributions import draw_quantiles, name_grid, tidy, together
 from untuned.reports.figures.matrices import draw_verdicts, draw_weights
 from untuned.reports.figures.naming import literal
@@ -38,12 +40,12 @@ def summary(evaluation: Evaluation) -> Figure:
     with drawing():
         figure = Figure(figsize=_SIZE, layout="constrained")
         parts = figure.add_gridspec(3, 1, height_ratios=(3.3, 3.6, 5.0))
-        top, middle, bottom = (figure.add_subfigure(parts[number]) for number in range(3))
-        left, right = top.subplots(1, 2, width_ratios=(1.0, 1.0))
-        aggregate(evaluation, ax=left)
-        draw_verdicts(evaluation, right, _LETTERS)
-        draw_weights(evaluation, middle.subplots(), _LETTERS)
-        axes = fill(bottom, len(places), columns)
+        top = parts[0].subgridspec(1, 2)
+        aggregate(evaluation, ax=figure.add_subplot(top[0]))
+        draw_verdicts(evaluation, figure.add_subplot(top[1]), _LETTERS)
+        draw_weights(evaluation, figure.add_subplot(parts[1]), _LETTERS)
+        bottom = parts[2].subgridspec(math.ceil(len(places) / columns), columns)
+        axes = [figure.add_subplot(bottom[number // columns, number % columns]) for number in range(len(places))]
         for ax, place in zip(axes, places, strict=True):
             draw_quantiles(ax, evaluation, place, evaluation.algorithms, known)
             ax.tick_params(labelsize=SMALL - 1)
@@ -53,7 +55,7 @@ def summary(evaluation: Evaluation) -> Figure:
         if len(places) < len(evaluation.environments):
             note += f"; the {len(places)} of {len(evaluation.environments)} environments that weigh the most"
         size = SMALL if len(evaluation.algorithms) <= 20 else SMALL - 2
-        legend_below(bottom, evaluation.algorithms, styles(evaluation.algorithms), title=note, fontsize=size)
+        legend_below(figure, evaluation.algorithms, styles(evaluation.algorithms), title=note, fontsize=size)
         count = f"{len(evaluation.algorithms)} algorithms on {len(evaluation.environments)} environments"
         figure.suptitle(f"{count}\n{literal(evaluation.claim)}", fontsize=SMALL + 1, x=0.01, ha="left")
     return figure
