@@ -329,7 +329,8 @@ def test_cells_without_trials_count_as_unknown() -> None:
 def test_many_missing_cells_are_counted_and_three_named() -> None:
     scores: Scores = {"a": {"w": [1.0], "x": [1.0], "y": [2.0], "z": [1.0]}, "b": {"w": [0.0]}, "c": {"w": []}}
     sparse = ScoreTable.from_dict(scores)
-    warning, _ = evaluate(sparse).warnings
+    warning, few = evaluate(sparse).warnings
+    assert few.startswith("No two algorithms are told apart")
     assert warning.startswith("7 of 12 cells have no trials (b on x, b on y, b on z, ...)")
     with pytest.raises(InvalidInput, match="and 6 more cells are empty"):
         evaluate(sparse, intervals="bootstrap")
@@ -342,7 +343,7 @@ def test_a_cell_declared_identical_to_a_measured_one_is_not_missing() -> None:
         "c": {"x": [], "y": []},
     }
     shared = ScoreTable.from_dict(scores, identical=[["a", "c"]])
-    assert not any("no trials" in warning for warning in evaluate(shared).warnings)
+    assert all(warning.startswith("No two algorithms are told apart") for warning in evaluate(shared).warnings)
     found = evaluate(shared, intervals="bootstrap", resamples=10)
     assert found.low_a[0] == pytest.approx(found.low_a[2], abs=1e-12)
     assert not any("no trials" in warning for warning in found.warnings)

@@ -1,7 +1,6 @@
 """What is in the tables: an evaluation's aggregates, means, pairs and weights, and what to say of them."""
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from math import isinf, isnan
 
 import numpy as np
@@ -164,10 +163,9 @@ def _standing(ranks: Ranks, a: int, *, measured: bool = True) -> Standing:
 def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     rows = list(rows)
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
-    percent = f"{100 - 100 * Decimal(repr(evaluation.delta)):f}".rstrip("0").rstrip(".") + " %"
     return _sentences(
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
-        f"With probability at least {percent}, the intervals on the means of all algorithms on all environments hold, "
+        f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all environments hold, "
         "if the numbers of trials were chosen beforehand.",
         "Ranks by mean, with those that the intervals allow (worst, best).",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),

@@ -1,17 +1,13 @@
 """All tables of an evaluation as files, under names that every system takes."""
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
+from untuned.reports.file_names import file_names
 from untuned.reports.tables.content import aggregate, environment, environments, pairs, weights
 from untuned.reports.tables.table import FORMATS
-
-#: Some systems take no longer names.
-_LONGEST = 60
 
 
 def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -41,8 +37,8 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
         "weights": weights(evaluation),
         "environments": environments(evaluation),
     }
-    names = file_names(evaluation.environments)
-    tables |= {file: environment(evaluation, name) for name, file in zip(evaluation.environments, names, strict=True)}
+    files = file_names(evaluation.environments)
+    tables |= {f"environment-{file}": environment(evaluation, name) for name, file in files.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -50,18 +46,3 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
     return [table.save(folder / f"{name}.{each}") for name, table in tables.items() for each in dict.fromkeys(formats)]
 
 
-def file_names(environments: Iterable[str]) -> list[str]:
-    """Return a name for each environment's file: letters, digits and hyphens, no two the same on any system."""
-    taken: set[str] = set()
-    found = []
-    for name in environments:
-        ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii").lower()
-        words = re.sub("[^a-z0-9]+", "-", ascii_only).strip("-")[:_LONGEST].rstrip("-")
-        plain = file = f"environment-{words or 'unnamed'}"
-        number = 1
-        while file in taken:
-            number += 1
-            file = f"{plain}-{number}"
-        taken.add(file)
-        found.append(file)
-    return found
