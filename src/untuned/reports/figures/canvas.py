@@ -92,6 +92,8 @@ def grid(count: int, ax: "Sequence[Axes] | None", *, width: float | None = None)
 
 def columns_for(count: int) -> int:
     """Return how many of ``count`` plots to put side by side."""
+    if count == 4:
+        return 2
     return min(count, 3 if count <= 9 else 4 if count <= 16 else 5 if count <= 30 else 6)
 
 

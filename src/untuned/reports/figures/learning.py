@@ -145,11 +145,12 @@ def _draw(
         curve = None if history is None else learning_curve(history, delta=_DELTA)
         if curve is not None:
             curves[name] = curve
-    view = view_of([curve.median for curve in curves.values()])
+    # A steep beginning belongs to learning: it is not what an uneven scale is for.
+    view = view_of([curve.median for curve in curves.values()], even=True)
     # Intervals belong to what is seen, as far as they are not much wider than it.
     length = view.high - view.low
     ends = [end[abs(end - (view.low + view.high) / 2.0) < length] for c in curves.values() for end in (c.low, c.high)]
-    view = view_of([*(curve.median for curve in curves.values()), *ends])
+    view = view_of([*(curve.median for curve in curves.values()), *ends], even=True)
     for number, (name, curve) in enumerate(curves.items()):
         style = looks[name]
         ax.fill_between(
@@ -159,6 +160,7 @@ def _draw(
             color=style.colour,
             alpha=min(0.15, 0.6 / len(curves)),
             linewidth=0,
+            in_layout=False,
         )
         ax.plot(
             curve.x,

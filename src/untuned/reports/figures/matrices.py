@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
 from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import (
@@ -70,18 +69,19 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
         width, height = (side, side) if own else _inside(ax, names, names, 0.35)
         cell = width / count, height / count
         size = min(fitting(14, cell[0], cell[1] / 3), SMALL - 1) if count**2 <= _MOST_PRINT else 0.0
+        grounds = np.tile(to_rgba("0.75"), (count, count, 1))
         symbols: dict[str, list[tuple[float, float]]] = {verdict: [] for verdict in _VERDICTS}
         for row, a in enumerate(order):
             for column, b in enumerate(order):
                 if a == b:
-                    _ground(ax, column, row, "0.75")
                     continue
                 verdict = evaluation.pairs.verdict(a, b)
-                _ground(ax, column, row, _VERDICTS[verdict][0])
+                grounds[row, column] = to_rgba(_VERDICTS[verdict][0])
                 symbols[verdict].append((column, row - (0.14 if size >= _LEAST else 0.0)))
                 if size >= _LEAST:
                     words = _interval(evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b])
                     _print(ax, column, row + 0.3, words, fontsize=size)
+        _grounds(ax, grounds)
         area = min(30.0, (72 * min(cell) * 0.34) ** 2)
         for said, places in symbols.items():
             if places:
@@ -138,12 +138,13 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         cell = width / columns, height / rows
         small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1) if rows * columns <= _MOST_PRINT else 0.0
         large = fitting(3, cell[0], cell[1] / (1.9 if small >= _LEAST else 1.2), FONT)
+        grounds = np.ones((rows, columns, 4))
         for e, found in enumerate(evaluation.means.ranks):
             for row, a in enumerate(order):
                 missing = not evaluation.trials_ae[a, e]
                 # The best rank is the darkest.
-                shade = "white" if missing else _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
-                _ground(ax, e, row, shade)
+                if not missing:
+                    grounds[row, e] = _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
                 text = "\N{EN DASH}" if missing else str(int(found.rank[a]))
                 up = 0.17 if small >= _LEAST else 0.0
                 _print(ax, e, row - up, text, fontsize=large)
@@ -151,6 +152,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
                     possible = f"{int(found.worst[a])}\N{EN DASH}{int(found.best[a])}"
                     _print(ax, e, row + 0.28, possible, fontsize=small, color="0.2")
         _cells(ax, names, tops, cell)
+        _grounds(ax, grounds)
         note = f"rank of the mean; small print:\nworst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
         ax.set_xlabel(note, fontsize=SMALL)
     return ax
@@ -188,9 +190,7 @@ def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Ax
         ax = axes_or_new(ax, across, down)
         width, height = (across, down) if own else _inside(ax, left, tops, 0.25)
         cell = width / (columns + 1), height / (rows + 1)
-        ax.imshow(
-            q_er, cmap=_SHADES, vmin=0.0, vmax=max(float(q_er.max()), 1e-12), aspect="auto", interpolation="nearest"
-        )
+        _grounds(ax, _SHADES(q_er / max(float(q_er.max()), 1e-12)))
         size = fitting(5, cell[0], cell[1] / 1.2, SMALL)
         if size >= _LEAST:
             for e in range(rows):
@@ -239,9 +239,14 @@ def _cells(ax: "Axes", rows: list[str], columns: list[str], cell: tuple[float, f
         spine.set_visible(False)
 
 
-def _ground(ax: "Axes", x: float, y: float, colour: Any) -> None:
-    square = Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5, in_layout=False)
-    ax.add_patch(square)
+def _grounds(ax: "Axes", colours: Floats) -> None:
+    """Draw the grounds of all cells, [row, column, colour]: as one, for thousands would take long to draw."""
+    rows, columns = colours.shape[:2]
+    # Not an image: some viewers blur small ones.
+    mesh = ax.pcolormesh(
+        np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5, colours, edgecolors="white", linewidth=0.5, zorder=0
+    )
+    mesh.set_in_layout(False)
 
 
 def _print(ax: "Axes", x: float, y: float, text: str, **options: Any) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _DELTA = 0.05
 _BINS = 10
+_IN_A_BIN = 8
 #: Trials that are drawn as points: the first ones, which no result has chosen.
 MOST_POINTS = 2_000
 _POINTS = "#56B4E9"
@@ -115,8 +116,10 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
     source = history.distributions.get(name)
     ax.set_xlabel(short(name) if not source else f"{short(name)}\n{short(source, 36)}", fontsize=SMALL + 0.5)
     ax.set_ylabel("score")
-    groups = grouped(history.hyperparameters[name], _BINS)
-    found = response(history, name, delta=_DELTA, bins=_BINS)
+    # Where there are few trials, fewer bins that can say something.
+    bins = min(_BINS, max(2, history.scores.size // _IN_A_BIN))
+    groups = grouped(history.hyperparameters[name], bins)
+    found = response(history, name, delta=_DELTA, bins=bins)
     if groups is None or found is None:
         words = "all trials drew the same value"
         ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)

@@ -47,13 +47,15 @@ class View:
     unit: float = 1.0
 
 
-def view_of(samples: Sequence[Floats]) -> View:
+def view_of(samples: Sequence[Floats], *, even: bool = False) -> View:
     """Return a view in which every sample can be seen: all but the far ends of long tails.
 
     Parameters
     ----------
     samples
         One of each curve; empty ones do not matter, what is infinite neither.
+    even
+        Whether the scale must be even, however little room that leaves the most of the scores.
     """
     finite = [each[np.isfinite(each)] for each in samples]
     finite = [each for each in finite if each.size]
@@ -75,7 +77,7 @@ def view_of(samples: Sequence[Floats]) -> View:
         np.concatenate([np.quantile(each, np.linspace(0.01, 0.99, 50)) for each in finite]), [0.25, 0.5, 0.75]
     )
     middle = float(quartiles[2] - quartiles[0])
-    if 0.0 < middle < _SQUEEZED * (high - low):
+    if not even and 0.0 < middle < _SQUEEZED * (high - low):
         view = View(low, high, lowest, highest, float(quartiles[1]), middle)
         ends_there = _stretched(np.array([low, high]), view)
         margin = 0.04 * float(ends_there[1] - ends_there[0])
