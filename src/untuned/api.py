@@ -347,10 +347,11 @@ def check_report(
     *,
     beside: "Sequence[str | Evaluation]" = (),
     study: str | Path | None = None,
-    formats: Sequence[str] = (),
+    formats: Sequence[str] = ("pdf",),
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
     from untuned.judge.methods import method
+    from untuned.reports.figures.files import checked_formats
     from untuned.reports.report import check_place
 
     if out is not None:
@@ -358,8 +359,11 @@ def check_report(
     for each in beside:
         if isinstance(each, str):
             method(each)
-    if study is not None and study_folder(study) is None:
-        raise InvalidInput(f"study={str(study)!r} is no study: pass the folder that `untuned collect` or `run` wrote")
+    checked_formats(formats)
+    if study is not None:
+        from untuned.adapters.histories import place_of
+
+        place_of(study)
 
 
 def study_folder(source: Any) -> Path | None:

@@ -63,7 +63,8 @@ def test_options_of_evaluate_are_those_of_report(call: Call, scores: Path, tmp_p
     found = embedded(page)
     assert found["method"] == "betting"
     assert found["delta"] == 0.1
-    assert [each["weight"] for each in found["environments"]] == [0.75, 0.25]  # type: ignore[index, attr-defined]
+    weights = [each["weight"] for each in found["environments"]]  # type: ignore[attr-defined]
+    assert weights == pytest.approx([0.75, 0.25])
     assert "from top to bottom: betting, pbp, wilson" in page.read_text(encoding="utf-8")
 
 
@@ -82,8 +83,8 @@ def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> No
         (["--beside", "bootstrop"], "bootstrop"),
         (["--beside", "pbp,,kl"], "write names with commas between them"),
         (["--figures", "gif"], "gif"),
-        (["--figures", ""], "--figures"),
-        (["--study", "nowhere"], "is no study"),
+        (["--figures", ""], "no format for figures"),
+        (["--study", "nowhere"], "holds no study"),
         (["--intervals", "nothing"], "nothing"),
         (["--delta", "2"], "delta=2"),
         (["--out", "."], None),

@@ -31,10 +31,10 @@ from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
 from untuned.reports.figures.canvas import number_text, percent
-from untuned.reports.figures.files import file_names
 from untuned.reports.figures.illustration import placed
 from untuned.reports.figures.naming import LONGEST, short, shown
 from untuned.reports.figures.views import POINTS, distribution_steps, quantile_steps, view_of
+from untuned.reports.file_names import file_names
 from untuned.reports.styles import styles
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs

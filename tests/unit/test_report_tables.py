@@ -21,15 +21,15 @@ import polars
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from markdown import Markdown  # type: ignore[import-untyped]
+from markdown import Markdown
 
 import needs
 import untuned
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.reports import tables
+from untuned.reports.file_names import file_names
 from untuned.reports.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
-from untuned.reports.tables.saving import file_names
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
 
@@ -487,8 +487,9 @@ def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evalu
 @example(["x", "X", "x-2", "x 2"])
 def test_no_two_files_share_a_name(names: list[str]) -> None:
     files = file_names(names)
-    assert len(set(files)) == len(files) == len(names)
-    assert all(re.fullmatch(r"environment(-[a-z0-9]+)+", file) and len(file) < 90 for file in files)
+    assert list(files) == names
+    assert len(set(files.values())) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", file) and len(file) < 80 for file in files.values())
 
 
 def test_formats_and_folders_that_do_not_exist_are_refused(plain: Evaluation, tmp_path: Path) -> None:

@@ -32,11 +32,7 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
     InvalidInput
         Where there is no study.
     """
-    place = Path(folder).expanduser()
-    place = place if place.is_dir() else place.parent
-    if not (place / RESULTS_NAME).is_file():
-        raise InvalidInput(f"{str(folder)!r} holds no study: pass the folder that `untuned collect` or `run` wrote")
-    with Store.open(place) as store:
+    with Store.open(place_of(folder)) as store:
         table = store.scores(nonfinite=store.facts.get("failures", "error")).select(*store.compared)
         facts = _facts(store.facts, table.algorithms, sum(store.failures().values()))
         cells: dict[tuple[str, str], History] = {}
@@ -46,6 +42,15 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
                 if trials:
                     cells[algorithm, environment] = _history(trials, table.cells[a][e][: len(trials)])
     return Histories(MappingProxyType(cells), most, MappingProxyType(facts))
+
+
+def place_of(folder: str | Path) -> Path:
+    """Return the folder of a study, given it or its file of results; refuses what is neither."""
+    given = Path(folder).expanduser()
+    place = given.parent if given.name == RESULTS_NAME else given
+    if not (place / RESULTS_NAME).is_file():
+        raise InvalidInput(f"{str(folder)!r} holds no study: pass the folder that `untuned collect` or `run` wrote")
+    return place
 
 
 def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> dict[str, str]:

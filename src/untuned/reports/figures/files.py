@@ -1,7 +1,5 @@
 """Figures as files: the same figure is the same file, byte for byte."""
 
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +22,7 @@ from untuned.reports.figures.matrices import ranks, verdict_matrix, weights
 from untuned.reports.figures.order import partial_order
 from untuned.reports.figures.overview import summary
 from untuned.reports.figures.responses import hyperparameter_grid, varying
+from untuned.reports.file_names import file_names
 
 #: What is written besides the picture: no date, so that the same picture is the same file.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -39,8 +38,6 @@ _SETTINGS: Any = {
     "pdf.fonttype": 42,
 }
 _DPI = 200
-#: Letters of a name in a file name.
-_LONGEST = 60
 
 
 def save(figure: Figure, path: str | Path) -> Path:
@@ -113,18 +110,26 @@ def save_all(
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    if isinstance(formats, str):
-        raise InvalidInput(f"formats={formats!r} is one string: pass a list, [{formats!r}]")
-    forms = list(dict.fromkeys(str(form).lower().removeprefix(".") for form in formats))
-    for form in forms:
-        if form not in FORMATS:
-            raise InvalidInput(f"the format {form!r} is not one of those for figures: choose {_listed()}")
+    forms = checked_formats(formats)
     written = []
     for name, draw in _figures(evaluation, beside, histories):
         drawn = draw()
         figure = drawn if isinstance(drawn, Figure) else (drawn[0] if isinstance(drawn, list) else drawn).figure
         written += [save(figure, Path(folder).expanduser() / f"{name}.{form}") for form in forms]
     return written
+
+
+def checked_formats(formats: Sequence[str]) -> tuple[str, ...]:
+    """Return formats by their plain names, once each; refuses what figures cannot be written as."""
+    if isinstance(formats, str):
+        raise InvalidInput(f"formats={formats!r} is one string: pass a list, [{formats!r}]")
+    forms = tuple(dict.fromkeys(str(form).lower().removeprefix(".") for form in formats))
+    for form in forms:
+        if form not in FORMATS:
+            raise InvalidInput(f"the format {form!r} is not one of those for figures: choose {_listed()}")
+    if not forms:
+        raise InvalidInput(f"no format for figures was given: choose {_listed()}")
+    return forms
 
 
 def _figures(
@@ -191,22 +196,6 @@ def _histories(
                     )
                 )
                 break
-    return found
-
-
-def file_names(names: Sequence[str]) -> dict[str, str]:
-    """Return a part of a file name for each name, safe on any system and unlike all others, whatever its case."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in names:
-        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii")
-        stem = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:_LONGEST].strip("-") or "unnamed"
-        number, candidate = 2, stem
-        while candidate in taken:
-            candidate = f"{stem}-{number}"
-            number += 1
-        taken.add(candidate)
-        found[name] = candidate
     return found
 
 

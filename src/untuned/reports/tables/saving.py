@@ -44,5 +44,3 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
     except OSError as error:
         raise InvalidInput(f"the folder {folder} cannot be made: {error.strerror}") from None
     return [table.save(folder / f"{name}.{each}") for name, table in tables.items() for each in dict.fromkeys(formats)]
-
-
