@@ -165,8 +165,8 @@ def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
     return _sentences(
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
-        f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all environments "
-        "hold, if the numbers of trials were chosen beforehand.",
+        f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all "
+        "environments hold, if the numbers of trials were chosen beforehand.",
         "Ranks by mean, with those that the intervals allow (worst, best).",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),
         "An infinite end: the environment declares no range, and without one nothing bounds a mean."
