@@ -27,6 +27,7 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks
 from untuned.histories import Histories, History
 from untuned.judge.evaluate import evaluate
+from untuned.judge.intervals.dkw import band
 from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
@@ -468,17 +469,19 @@ def test_bands_are_those_of_all_cells_together() -> None:
     known = bands(evaluation)
     ax = figures.quantiles(evaluation, "maze", algorithms=["careful"])
     assert legend_of(ax).get_title().get_text() == "all 12 bands hold together with probability 95 %"
-    (area,) = ax.collections
+    area: Any = ax.collections[0]
+    assert len(ax.collections) == 1
     steps = quantile_steps(known["careful", "maze"])
     heights = heights_of(area)
     # They reach the ends of the range, which are outside of the view.
     assert known["careful", "maze"].support == (-100.0, 100.0)
     assert steps.low[1] == -100.0
-    inside = np.concatenate([steps.low, steps.high])
     low, high = ax.get_ylim()
-    inside = inside[(inside > low) & (inside < high)]
-    assert inside.size > 20
-    assert set(inside.tolist()) <= set(heights)
+    corners = {tuple(corner) for corner in area.get_paths()[0].vertices.tolist()}
+    for end in (steps.low, steps.high):
+        inside = [(x, y) for x, y in zip(steps.x.tolist(), end.tolist(), strict=True) if low < y < high]
+        assert len(inside) > 20
+        assert set(inside) <= corners
     assert np.isfinite(heights).all()
     np.testing.assert_array_equal(steps.low[1:], known["careful", "maze"].quantiles(steps.x[1:])[1])
 
@@ -486,12 +489,12 @@ def test_bands_are_those_of_all_cells_together() -> None:
 def test_the_band_of_a_distribution_function() -> None:
     scores = np.array([1.0, 2.0, 2.0, 4.0] * 10)
     evaluation = found(ScoreTable.from_dict({"a": {"e": scores}, "b": {"e": scores}}, ranges=(0.0, 5.0)))
-    band = bands(evaluation)["a", "e"]
-    steps = distribution_steps(band, view_of([scores]))
+    known = bands(evaluation)["a", "e"]
+    steps = distribution_steps(known, view_of([scores]))
     assert steps.x.tolist() == [0.0, 1.0, 2.0, 4.0, 5.0]
     assert steps.estimate.tolist() == [0.0, 0.25, 0.75, 1.0, 1.0]
-    np.testing.assert_allclose(steps.high, [band.margin, 0.25 + band.margin, 0.75 + band.margin, 1.0, 1.0])
-    np.testing.assert_allclose(steps.low, [0.0, 0.25 - band.margin, 0.75 - band.margin, 1.0 - band.margin, 1.0])
+    np.testing.assert_allclose(steps.high, [known.margin, 0.25 + known.margin, 0.75 + known.margin, 1.0, 1.0])
+    np.testing.assert_allclose(steps.low, [0.0, 0.25 - known.margin, 0.75 - known.margin, 1.0 - known.margin, 1.0])
 
 
 def test_missing_cells_single_trials_and_constants_are_drawn() -> None:
@@ -562,6 +565,16 @@ def test_trials_effect_takes_the_first_trials() -> None:
         line = labelled(ax, f"{size} trials")
         assert set(line.get_ydata()) == set(scores[:size])
     assert len(ax.collections) == 3
+    low, high = ax.get_ylim()
+    for size, area in zip((5, 20, 60), ax.collections, strict=True):
+        # At the whole level each, for these are not several claims about different things.
+        steps = quantile_steps(band(scores[:size], 0.05, (-100.0, 100.0)))
+        ends = np.concatenate([steps.low, steps.high])
+        inside = set(ends[(ends > low) & (ends < high)].tolist())
+        assert inside <= set(heights_of(area))
+        assert len(inside) > 0
+    # Of five trials the band leaves the view, of sixty it does so near the ends only.
+    assert min(heights_of(ax.collections[0])) < low
 
 
 # --- percentiles
@@ -781,6 +794,18 @@ def test_the_same_figure_is_the_same_file(suffix: str, tmp_path: Path) -> None:
     assert content.startswith(head)
     assert b"CreationDate" not in content
     assert b"dc:date" not in content
+
+
+@pytest.mark.parametrize("draw", [SINGLE["verdicts"], GRIDS["distribution_grid"][1]])
+def test_saving_again_does_not_move_anything(draw: Callable[[], Any], tmp_path: Path) -> None:
+    figure = figure_of(draw())
+    files = [figures.save(figure, tmp_path / f"{number}.svg").read_bytes() for number in range(3)]
+    assert files[0] == files[1] == files[2]
+    # A figure without a layout of its own is left as it is.
+    ax = Figure().add_subplot()
+    ax.set_position((0.3, 0.3, 0.2, 0.2))
+    figures.save(figure_of(ax), tmp_path / "own.png")
+    assert ax.get_position().bounds == pytest.approx((0.3, 0.3, 0.2, 0.2))
 
 
 def test_other_suffixes_and_places_are_refused(tmp_path: Path) -> None:

@@ -24,6 +24,12 @@ def test_the_rank_is_the_largest_that_keeps_the_level(delta: float) -> None:
             assert misses(count, k + 1) * 2 > Fraction(delta) * (1 - Fraction(1, 10**12))
 
 
+def test_a_level_that_comes_out_even_is_kept() -> None:
+    # Both of two values are above the median with 1/4, or below.
+    assert median_rank(2, 0.5) == 1
+    assert median_rank(2, 0.49) == 0
+
+
 def test_ends_are_order_statistics() -> None:
     # P(Binomial(10, 1/2) <= 1) = 11/1024 is below 0.025, P(... <= 2) = 56/1024 is not.
     values = np.array([7.0, 1.0, 9.0, 3.0, 5.0, 2.0, 8.0, 4.0, 10.0, 6.0])

@@ -284,7 +284,8 @@ def _one(
     known = bands(evaluation) if known is None else known
     own = ax is None
     with drawing():
-        ax = axes_or_new(ax, COLUMN, 2.6 + 0.1 * len(names))
+        # Many names below take more room, in width as well.
+        ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
         draw(ax, evaluation, environment, names, known)
         looks = styles(evaluation.algorithms)
         note = together(evaluation, known)

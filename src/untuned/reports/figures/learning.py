@@ -63,7 +63,8 @@ def learning_curves(
         raise UnknownName("environment", environment, environments_in(histories))
     own = ax is None
     with drawing():
-        ax = axes_or_new(ax, COLUMN, 2.6 + 0.1 * len(names))
+        # Many names below take more room, in width as well.
+        ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
         trials = _draw(ax, histories, environment, names, looks)
         ax.set_title(short(environment), loc="left")
         figure = ax.get_figure(root=True)
