@@ -1,8 +1,9 @@
 """`Evaluation`: what judging found. Judging ends here, reporting begins."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from html import escape
 from types import MappingProxyType
@@ -134,6 +135,11 @@ class Evaluation:
     settings: Mapping[str, object]
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
+
+    def __reduce__(self) -> "tuple[Callable[..., Evaluation], tuple[dict[str, Any]]]":
+        # Views of mappings cannot be pickled.
+        fields = {each.name: getattr(self, each.name) for each in dataclass_fields(self)}
+        return _restored, (fields | {"settings": dict(self.settings), "provenance": dict(self.provenance)},)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -346,6 +352,12 @@ class Evaluation:
         )
         notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.verdicts, self.claim, *self.warnings))
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _restored(fields: dict[str, Any]) -> Evaluation:
+    """Return the evaluation again after it was pickled or copied."""
+    views = {name: MappingProxyType(fields[name]) for name in ("settings", "provenance")}
+    return Evaluation(**(fields | views))
 
 
 def _number(value: float) -> float | None:

@@ -1,10 +1,12 @@
 """Evaluating: every option, what comes back in every form, what the paper printed, and mistakes refused in words."""
 
+import copy
 import csv
 import dataclasses
 import io
 import json
 import math
+import pickle
 import threading
 from types import MappingProxyType
 from typing import Any
@@ -708,3 +710,12 @@ def test_a_solver_that_did_not_come_close_is_told(monkeypatch: pytest.MonkeyPatc
         assert "scores may be wrong by 0.1" in told
         assert "they hold, and may be wider than need be by 0.2" in told
         assert found.settings["slack"] == 0.25
+
+
+def test_an_evaluation_can_be_pickled_and_copied() -> None:
+    found = evaluate(ScoreTable.from_dict({"a": {"x": [1.0, 2.0], "y": [2.0]}, "b": {"x": [0.0], "y": [3.0, 1.0]}}))
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert again.to_json(percentiles=True) == found.to_json(percentiles=True)
+        assert again.scores.cell("b", "y").tolist() == [3.0, 1.0]
+        with pytest.raises(TypeError):
+            again.settings["delta"] = 0.5

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 Bands = Mapping[tuple[str, str], Band]
 #: Draws one environment: Axes, evaluation, environment, algorithms, bands.
 Drawn = Callable[["Axes", Evaluation, str, Sequence[str], Bands], None]
+#: The width of a letter, about, in sizes of its font; and the smallest print that can be read.
+_LETTER = 0.57
+_SMALLEST = 5.0
 
 
 def quantiles(
@@ -337,8 +340,11 @@ def tidy(axes: "Sequence[Axes]") -> None:
 
 def name_grid(axes: "Sequence[Axes]", names: Sequence[str]) -> None:
     """Give the Axes of a grid titles that leave the neighbours room."""
-    size = SMALL + 0.5
-    letters = int(min((room(ax)[0] for ax in axes), default=1.0) * 72.0 / (0.6 * size))
+    # A title may reach into the gap to the next; small print comes before names without their middle.
+    points = min((room(ax)[0] for ax in axes), default=1.0) * 72.0 * 1.1
+    longest = max(map(len, shown(names).values()), default=1)
+    size = min(max(points / (_LETTER * longest), _SMALLEST), SMALL + 0.5)
+    letters = int(points / (_LETTER * size))
     for ax, title in zip(axes, shown(names, min(max(letters, 8), LONGEST)).values(), strict=True):
         ax.set_title(title, loc="left", fontsize=size)
 
