@@ -4,16 +4,19 @@
                               [--pilots 20] [--looks 9] [--populations normal ...]
 
 From every population some pilots are drawn, and planned with. What it takes is measured on other data sets: the number
-of trials at which half of them decide the pair, found by bisection up to 5 %. A row has, for all pairs that pilots left
-open, the quotients predicted/actual: the median, the tenth and the ninetieth percentile, and how many are within a
-factor of 2 and of 3. "unforeseen" counts pairs without a predicted number that 100,000 trials do decide; "never" those
-with one that they do not. With ``--folder``, the results of `benchmarks/power.py`, its scores are a population, too.
+of trials at which half of them decide the pair, found by bisection up to 5 %. A row has, for the pairs that pilots left
+open, the quotients predicted/actual: the median, the tenth and the ninetieth percentile, and the share within a factor
+of 2 and of 3. "near" are predictions of no more than ten times the pilot's trials, "far" the others. Of the rest,
+"unforeseen" are pairs without a predicted number that 100,000 trials do decide, "never" pairs with one that these do
+not. The last rows are over all populations. With ``--folder``, the results that `benchmarks/power.py` collects, its
+scores are a population, too, from which data sets are drawn with replacement.
 """
 
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +26,8 @@ import numpy as np
 import untuned
 from untuned.judge.evaluate import evaluate
 from untuned.judge.plan import plan
-from untuned.lab import CollectedPopulation, Population, population
+from untuned.lab import CollectedPopulation, KnownPopulation, Population, population
+from untuned.plans import FAR
 from untuned.scores import Floats
 
 POPULATIONS = ["normal", "atom", "duplicates", "divergence", "lognormal", "scales", "unequal"]
@@ -70,47 +74,71 @@ class Actual:
         return names, np.mean(found, axis=0)
 
 
-def rows(drawn_from: Population, method: str, sizes: list[int], pilots: int, looks: int) -> Iterator[dict[str, Any]]:
+@dataclass
+class Compared:
+    """Predictions beside what it takes."""
+
+    quotients: dict[str, list[float]] = field(default_factory=lambda: {"near": [], "far": []})
+    unforeseen: int = 0
+    never: int = 0
+    planning: float = 0.0
+    evaluating: float = 0.0
+
+    def add(self, other: "Compared") -> None:
+        """Add those of another population."""
+        for where, each in other.quotients.items():
+            self.quotients[where] += each
+        self.unforeseen += other.unforeseen
+        self.never += other.never
+        self.planning += other.planning
+        self.evaluating += other.evaluating
+
+    def rows(self, **what: object) -> Iterator[dict[str, Any]]:
+        """Yield what to print."""
+        for where, quotients in self.quotients.items():
+            if quotients:
+                found = np.array(quotients)
+                yield {
+                    **what,
+                    "predictions": where,
+                    "pairs": found.size,
+                    "median": round(float(np.median(found)), 2),
+                    "tenth": round(float(np.quantile(found, 0.1)), 2),
+                    "ninetieth": round(float(np.quantile(found, 0.9)), 2),
+                    **{f"within_{k}": round(float(np.mean(np.maximum(found, 1.0 / found) <= k)), 2) for k in (2, 3)},
+                    "unforeseen": self.unforeseen,
+                    "never": self.never,
+                    "evaluations_worth": round(self.planning / self.evaluating, 1),
+                }
+
+
+def compared(drawn_from: Population, method: str, size: int, pilots: int, actual: Actual) -> Compared:
     """Compare predictions with what it takes."""
-    actual = Actual(drawn_from, method, looks)
-    for size in sizes:
-        quotients, unforeseen, never, seconds, evaluating = [], 0, 0, 0.0, 0.0
-        for number in range(pilots):
-            table = drawn_from.sample(size, np.random.default_rng([4, number, size]))
-            begin = time.perf_counter()
-            evaluation = evaluate(table, intervals=method)
-            evaluating += time.perf_counter() - begin
-            begin = time.perf_counter()
-            found = plan(evaluation)
-            seconds += time.perf_counter() - begin
-            for pair in found.pairs:
-                taken = min(actual.trials(pair.a, pair.b), actual.trials(pair.b, pair.a))
-                if pair.trials is None:
-                    unforeseen += np.isfinite(taken)
-                elif np.isfinite(taken):
-                    # Unequal cells: a plan is for the smallest.
-                    share = drawn_from.sizes(1000)
-                    quotients.append(pair.trials / max(taken * min(share) / 1000.0, 1.0))
-                elif pair.trials <= MOST:
-                    never += 1
-        if not quotients:
-            continue
-        within = [float(np.mean([1.0 / k <= each <= k for each in quotients])) for k in (2, 3)]
-        yield {
-            "population": drawn_from.name,
-            "method": method,
-            "pilot": size,
-            "pairs": len(quotients),
-            "median": round(float(np.median(quotients)), 2),
-            "tenth": round(float(np.quantile(quotients, 0.1)), 2),
-            "ninetieth": round(float(np.quantile(quotients, 0.9)), 2),
-            "within_2": round(within[0], 2),
-            "within_3": round(within[1], 2),
-            "unforeseen": int(unforeseen),
-            "never": never,
-            "evaluations_worth": round(seconds / evaluating, 1),
-            "seconds_each": round(seconds / pilots, 2),
-        }
+    found = Compared()
+    for number in range(pilots):
+        table = drawn_from.sample(size, np.random.default_rng([4, number, size]))
+        begin = time.perf_counter()
+        evaluation = evaluate(table, intervals=method)
+        between = time.perf_counter()
+        planned = plan(evaluation)
+        found.evaluating += between - begin
+        found.planning += time.perf_counter() - between
+        for pair in planned.pairs:
+            taken = min(actual.trials(pair.a, pair.b), actual.trials(pair.b, pair.a))
+            if pair.trials is None:
+                found.unforeseen += bool(np.isfinite(taken))
+            elif np.isfinite(taken):
+                where = "near" if pair.trials <= FAR * planned.fewest else "far"
+                found.quotients[where].append(pair.trials / taken)
+            elif pair.trials <= MOST:
+                found.never += 1
+    return found
+
+
+def show(rows: Iterable[dict[str, Any]], as_json: bool) -> None:
+    for row in rows:
+        text = json.dumps(row) if as_json else "  ".join(f"{key} {value}" for key, value in row.items())
+        print(text, flush=True)
 
 
 def main() -> None:
@@ -126,13 +154,18 @@ def main() -> None:
     chosen: list[Population] = [population(name) for name in options.populations]
     if options.folder is not None:
         chosen.append(CollectedPopulation(untuned.read_scores(options.folder), "paper's test"))
+    totals = {(method, size): Compared() for method in options.methods for size in options.sizes}
     for each in chosen:
+        # A plan is for the same number in every cell.
+        even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
         for method in options.methods:
-            for row in rows(each, method, options.sizes, options.pilots, options.looks):
-                if options.json:
-                    print(json.dumps(row), flush=True)
-                else:
-                    print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+            actual = Actual(even, method, options.looks)
+            for size in options.sizes:
+                found = compared(each, method, size, options.pilots, actual)
+                totals[method, size].add(found)
+                show(found.rows(population=each.name, method=method, pilot=size), options.json)
+    for (method, size), total in totals.items():
+        show(total.rows(population="all", method=method, pilot=size), options.json)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ from untuned.errors import UnknownName
 #: trials, about which nothing can be predicted; a number beyond the most that was tried.
 Why = Literal["identical", "equal", "tied", "missing", "beyond"]
 
+#: Predictions of more than so many times the trials there are, are guesses (benchmarks/plan.py).
+FAR = 10
+
 
 @dataclass(frozen=True)
 class PlannedPair:
@@ -50,7 +53,9 @@ class Plan:
     leader
         The one with the best score.
     fewest, largest
-        The smallest and the largest number of trials that a cell has.
+        The smallest and the largest number of trials of the cells that have any.
+    missing
+        How many cells have none.
     most
         The largest number of trials per cell that was tried.
     pairs
@@ -64,6 +69,7 @@ class Plan:
     leader: str
     fewest: int
     largest: int
+    missing: int
     most: int
     pairs: tuple[PlannedPair, ...]
 
@@ -110,6 +116,7 @@ class Plan:
             "anytime": self.anytime,
             "delta": self.delta,
             "trials": [self.fewest, self.largest],
+            "missing": self.missing,
             "most": self.most,
             "to_lead": self.to_lead,
             "to_settle": self.to_settle,
@@ -123,11 +130,7 @@ class Plan:
             return ("All pairs are decided: no more trials are needed.",)
         found = [*self._what_settles(), *self._what_does_not()]
         if any(pair.trials is not None for pair in self.pairs):
-            found += [
-                "This is a prediction from the estimates so far: it may well be wrong by a factor of two, either way, "
-                "and guarantees nothing.",
-                self._how_to_go_on(),
-            ]
+            found += [*self._what_to_beware_of(), self._how_to_go_on()]
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -160,9 +163,26 @@ class Plan:
                 found.append(told.format(pairs=_listed(pairs), most=f"{self.most:,}"))
         return found
 
+    def _what_to_beware_of(self) -> list[str]:
+        found = [
+            "This is a prediction from the estimates so far and no guarantee: being wrong by a factor of two, either "
+            "way, is nothing unusual."
+        ]
+        if any(pair.trials is not None and pair.trials > FAR * self.fewest for pair in self.pairs):
+            found.append(
+                f"What is beyond {FAR * self.fewest:,} trials, {FAR} times those there are, is a guess: so few say "
+                "little about differences that are so small."
+            )
+        if self.missing:
+            found.append(
+                f"{self.missing} {'cell has' if self.missing == 1 else 'cells have'} no trials: the numbers are those "
+                "at which pairs would be decided whatever is true there."
+            )
+        return found
+
     def _about(self, total: int) -> str:
         """Return a number of trials as a sentence begins with it."""
-        if self.fewest == self.largest:
+        if self.fewest == self.largest and not self.missing:
             return f"About {_rounded(total - self.fewest):,} more trials per cell ({total:,} in all)"
         return f"About {total:,} trials in every cell, those there are included,"
 

@@ -130,15 +130,16 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     numbers_ab = np.where(better_ab, 0.0, np.inf)
     for (worse, better), (number, _) in found.items():
         numbers_ab[better, worse] = np.inf if number is None else number
-    numbers_ab = _chained(numbers_ab)
+    numbers_ab = chained(numbers_ab)
     return Plan(
         method=evaluation.method,
         anytime=evaluation.anytime,
         delta=evaluation.delta,
         leader=evaluation.algorithms[order[0]],
         algorithms=evaluation.algorithms,
-        fewest=int(evaluation.trials_ae.min()),
-        largest=int(evaluation.trials_ae.max()),
+        fewest=smallest,
+        largest=int(measured.max()),
+        missing=int(np.count_nonzero(pilot.estimates.trials_ae == 0)),
         most=most,
         pairs=tuple(
             PlannedPair(
@@ -360,7 +361,7 @@ def _lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Fl
                     low_aer[a, e, r] = 0.0
 
 
-def _chained(numbers_ab: Floats) -> Floats:
+def chained(numbers_ab: Floats) -> Floats:
     """Return the numbers with what follows: better than something better is better."""
     found = numbers_ab.copy()
     for j in range(found.shape[0]):
