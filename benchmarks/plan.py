@@ -1,14 +1,14 @@
 """How good plans are: the trials that are predicted from a pilot beside those that it takes.
 
     python benchmarks/plan.py [--json] [--folder FOLDER] [--methods pairing betting] [--sizes 100 300]
-                              [--pilots 20] [--looks 9] [--populations normal ...]
+                              [--pilots 20] [--looks 9] [--refine 300] [--populations normal ...]
 
 From every population some pilots are drawn, and planned with. What it takes is measured on other data sets: the number
 of trials at which half of them decide the pair, found by bisection up to 5 %. A row has, for the pairs that pilots left
 open, the quotients predicted/actual: the median, the tenth and the ninetieth percentile, and the share within a factor
-of 2 and of 3. "near" are predictions of no more than ten times the pilot's trials, "far" the others. Of the rest,
-"unforeseen" are pairs without a predicted number that 100,000 trials do decide, "never" pairs with one that these do
-not. The last rows are over all populations. With ``--folder``, the results that `benchmarks/power.py` collects, its
+of 2 and of 3; for all of them, and for those of no more than ten times the pilot's trials, "near", and the others,
+"far". Of the rest, "unforeseen" are pairs without a predicted number that 30,000 trials do decide, "never" pairs with
+one that these do not. The last rows are over all populations. With ``--folder``, the results that `benchmarks/power.py` collects, its
 scores are a population, too, from which data sets are drawn with replacement.
 """
 
@@ -31,21 +31,22 @@ from untuned.plans import FAR
 from untuned.scores import Floats
 
 POPULATIONS = ["normal", "atom", "duplicates", "divergence", "lognormal", "scales", "unequal"]
-MOST = 100_000
+MOST = 30_000
 CLOSE = 1.05
 
 
 class Actual:
     """Numbers of trials that it takes, by what half of some data sets show."""
 
-    def __init__(self, drawn_from: Population, method: str, looks: int) -> None:
+    def __init__(self, drawn_from: Population, method: str, looks: int, refine: int) -> None:
         self._population = drawn_from
         self._method = method
         self._looks = looks
+        self._refine = refine
         self._shares = cache(self._share)
 
     def trials(self, better: str, worse: str) -> float:
-        """Return the number at which half of the data sets have it, infinite if that is not 100,000."""
+        """Return the number at which half of the data sets have it, infinite if 30,000 are too few."""
         low, high = 1.0, float(MOST)
         if not self._decided(MOST, better, worse):
             return float("inf")
@@ -70,7 +71,8 @@ class Actual:
         for number in range(self._looks):
             table = self._population.sample(trials, np.random.default_rng([3, number, trials]))
             names = table.algorithms
-            found.append(evaluate(table, intervals=self._method).pairs.better_ab.astype(np.float64))
+            judged = evaluate(table, intervals=self._method, refine=self._refine)
+            found.append(judged.pairs.better_ab.astype(np.float64))
         return names, np.mean(found, axis=0)
 
 
@@ -95,7 +97,8 @@ class Compared:
 
     def rows(self, **what: object) -> Iterator[dict[str, Any]]:
         """Yield what to print."""
-        for where, quotients in self.quotients.items():
+        both = {"all": [each for quotients in self.quotients.values() for each in quotients], **self.quotients}
+        for where, quotients in both.items():
             if quotients:
                 found = np.array(quotients)
                 yield {
@@ -112,13 +115,13 @@ class Compared:
                 }
 
 
-def compared(drawn_from: Population, method: str, size: int, pilots: int, actual: Actual) -> Compared:
+def compared(drawn_from: Population, method: str, size: int, pilots: int, refine: int, actual: Actual) -> Compared:
     """Compare predictions with what it takes."""
     found = Compared()
     for number in range(pilots):
         table = drawn_from.sample(size, np.random.default_rng([4, number, size]))
         begin = time.perf_counter()
-        evaluation = evaluate(table, intervals=method)
+        evaluation = evaluate(table, intervals=method, refine=refine)
         between = time.perf_counter()
         planned = plan(evaluation)
         found.evaluating += between - begin
@@ -149,6 +152,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300])
     parser.add_argument("--pilots", type=int, default=20)
     parser.add_argument("--looks", type=int, default=9)
+    parser.add_argument("--refine", type=int, default=300)
     parser.add_argument("--populations", nargs="*", default=POPULATIONS)
     options = parser.parse_args()
     chosen: list[Population] = [population(name) for name in options.populations]
@@ -159,9 +163,9 @@ def main() -> None:
         # A plan is for the same number in every cell.
         even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
         for method in options.methods:
-            actual = Actual(even, method, options.looks)
+            actual = Actual(even, method, options.looks, options.refine)
             for size in options.sizes:
-                found = compared(each, method, size, options.pilots, actual)
+                found = compared(each, method, size, options.pilots, options.refine, actual)
                 totals[method, size].add(found)
                 show(found.rows(population=each.name, method=method, pilot=size), options.json)
     for (method, size), total in totals.items():

@@ -44,6 +44,9 @@ from untuned.verdicts import RESOLUTION
 
 #: Numbers of trials per cell beyond this are not realistic.
 MOST = 10_000_000
+# Branching takes the most cases where a pair is about to be decided, which is where most of the search goes on. The
+# next number of trials does with few what this one does with many.
+_CASES = 300
 # Numbers of trials that are tried, in equal ratios: bisection takes seven of them, and the ratio is below 1.14.
 _STEPS = 128
 
@@ -218,9 +221,8 @@ class _Planned:
             return bool(self.high_ab[pair] < -RESOLUTION)
         budget = self.pilot.evaluation.settings["refine"]
         assert isinstance(budget, int)
-        bound, _ = one(
-            self.boxes, self.made, pair, self.pilot.evaluation.score_a, functional=self.functional, budget=budget
-        )
+        score_a, budget = self.pilot.evaluation.score_a, min(budget, _CASES)
+        bound, _ = one(self.boxes, self.made, pair, score_a, functional=self.functional, budget=budget)
         return bound < -RESOLUTION
 
 
