@@ -1,15 +1,15 @@
 """How good plans are: the trials that are predicted from a pilot beside those that it takes.
 
-    python benchmarks/plan.py [--json] [--folder FOLDER] [--methods pairing betting] [--sizes 100 300]
-                              [--pilots 20] [--looks 9] [--refine 300] [--populations normal ...]
+    python benchmarks/plan.py [--json] [--folder FOLDER] [--methods pairing] [--sizes 100 300]
+                              [--pilots 12] [--looks 5] [--refine 300] [--most 100000] [--populations normal ...]
 
 From every population some pilots are drawn, and planned with. What it takes is measured on other data sets: the number
 of trials at which half of them decide the pair, found by bisection up to 5 %. A row has, for the pairs that pilots left
 open, the quotients predicted/actual: the median, the tenth and the ninetieth percentile, and the share within a factor
 of 2 and of 3; for all of them, and for those of no more than ten times the pilot's trials, "near", and the others,
-"far". Of the rest, "unforeseen" are pairs without a predicted number that 30,000 trials do decide, "never" pairs with
-one that these do not. The last rows are over all populations. With ``--folder``, the results that `benchmarks/power.py` collects, its
-scores are a population, too, from which data sets are drawn with replacement.
+"far". Of the rest, "unforeseen" are pairs without a predicted number that ``--most`` trials do decide, "never" pairs
+with one that these do not. The last rows are over all populations. With ``--folder``, the results that
+`benchmarks/power.py` collects, its scores are a population, too, from which data sets are drawn with replacement.
 """
 
 import argparse
@@ -31,24 +31,24 @@ from untuned.plans import FAR
 from untuned.scores import Floats
 
 POPULATIONS = ["normal", "atom", "duplicates", "divergence", "lognormal", "scales", "unequal"]
-MOST = 30_000
 CLOSE = 1.05
 
 
 class Actual:
     """Numbers of trials that it takes, by what half of some data sets show."""
 
-    def __init__(self, drawn_from: Population, method: str, looks: int, refine: int) -> None:
+    def __init__(self, drawn_from: Population, method: str, looks: int, refine: int, most: int) -> None:
         self._population = drawn_from
         self._method = method
         self._looks = looks
         self._refine = refine
+        self.most = most
         self._shares = cache(self._share)
 
     def trials(self, better: str, worse: str) -> float:
-        """Return the number at which half of the data sets have it, infinite if 30,000 are too few."""
-        low, high = 1.0, float(MOST)
-        if not self._decided(MOST, better, worse):
+        """Return the number at which half of the data sets have it, infinite if the most are too few."""
+        low, high = 1.0, float(self.most)
+        if not self._decided(self.most, better, worse):
             return float("inf")
         while high / low > CLOSE:
             middle = float(np.sqrt(low * high))
@@ -65,7 +65,7 @@ class Actual:
         return bool(share_ab[names.index(better), names.index(worse)] >= 0.5)
 
     def _share(self, step: int) -> tuple[tuple[str, ...], Floats]:
-        trials = min(max(round(CLOSE**step), 2), MOST)
+        trials = min(max(round(CLOSE**step), 2), self.most)
         found: list[Floats] = []
         names: tuple[str, ...] = ()
         for number in range(self._looks):
@@ -133,7 +133,7 @@ def compared(drawn_from: Population, method: str, size: int, pilots: int, refine
             elif np.isfinite(taken):
                 where = "near" if pair.trials <= FAR * planned.fewest else "far"
                 found.quotients[where].append(pair.trials / taken)
-            elif pair.trials <= MOST:
+            elif pair.trials <= actual.most:
                 found.never += 1
     return found
 
@@ -148,11 +148,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--methods", nargs="+", default=["pairing", "betting"])
+    parser.add_argument("--methods", nargs="+", default=["pairing"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300])
-    parser.add_argument("--pilots", type=int, default=20)
-    parser.add_argument("--looks", type=int, default=9)
+    parser.add_argument("--pilots", type=int, default=12)
+    parser.add_argument("--looks", type=int, default=5)
     parser.add_argument("--refine", type=int, default=300)
+    parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--populations", nargs="*", default=POPULATIONS)
     options = parser.parse_args()
     chosen: list[Population] = [population(name) for name in options.populations]
@@ -163,7 +164,7 @@ def main() -> None:
         # A plan is for the same number in every cell.
         even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
         for method in options.methods:
-            actual = Actual(even, method, options.looks, options.refine)
+            actual = Actual(even, method, options.looks, options.refine, options.most)
             for size in options.sizes:
                 found = compared(each, method, size, options.pilots, options.refine, actual)
                 totals[method, size].add(found)

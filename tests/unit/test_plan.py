@@ -98,18 +98,17 @@ def test_pbp_is_predicted_by_its_own_formula() -> None:
     assert right <= pair.trials <= RATIO * right + 1
 
 
-def test_pbp_t_shrinks_like_a_square_root() -> None:
-    rng = np.random.default_rng(3)
-    scores = np.array([[[0.1]], [[0.0]]]) + rng.normal(size=(2, 1, 50))
-    table = ScoreTable.from_array(scores, ["A", "B"])
-    evaluation = evaluate(table, intervals="pbp-t", weights="uniform")
-    low, z = evaluation.percentiles.low_aer, evaluation.percentiles.z_aer
-    high = evaluation.percentiles.high_aer
-    assert low is not None
-    assert high is not None
+@pytest.mark.parametrize(("shift", "size", "seed"), [(0.1, 50, 3), (1.0, 10, 8)])
+def test_pbp_t_shrinks_like_a_square_root(shift: float, size: int, seed: int) -> None:
+    """In the second case Student's interval is wider than [0, 1] on one side, and is cut there."""
+    scores = np.array([[[shift]], [[0.0]]]) + np.random.default_rng(seed).normal(size=(2, 1, size))
+    evaluation = evaluate(ScoreTable.from_array(scores, ["A", "B"]), intervals="pbp-t", weights="uniform")
+    table = evaluation.percentiles
+    assert table.low_aer is not None
+    assert table.high_aer is not None
+    half = np.maximum(table.z_aer - table.low_aer, table.high_aer - table.z_aer)[:, 0, :]
     # y[A] - y[B] = (z[A, B] - z[B, A])/2, and each has an interval of its own.
-    errors = (z - low)[0, 0, 1] + (high - z)[1, 0, 0]
-    right = 50 * (errors / (z[0, 0, 1] - z[1, 0, 0])) ** 2
+    right = size * ((half[0, 1] + half[1, 0]) / (table.z_aer[0, 0, 1] - table.z_aer[1, 0, 0])) ** 2
     pair = only(evaluation)
     assert pair.trials is not None
     assert right <= pair.trials <= RATIO * right + 1
