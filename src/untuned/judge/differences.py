@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.boxes import Boxes
-from untuned.judge.functional import Functional
-from untuned.judge.moves import board
+from untuned.judge.functional import Functional, given_weights
+from untuned.judge.moves import Board, board
+from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Bounds, Limits, solution
 from untuned.judge.refine import Refined, difference_goal, is_possible, refined
 from untuned.judge.threads import mapped
@@ -101,22 +102,10 @@ def direct(
     made = board(boxes, parts)
     high_ab, possible_ab = known.high_ab.copy(), known.possible_ab.copy()
 
-    few = not are_many(boxes)
-
     def solve(pair: Pair) -> tuple[float, Refined | None]:
         i, l = pair  # noqa: E741 - as in the paper
-        if not few and is_possible(boxes, i, l):
-            return float(known.high_ab[i, l]), Refined(float(known.high_ab[i, l]), "possible", 0)
-        found, _ = solution(difference_goal(boxes, i, l), made, _LIMITS, values[i] + values[n + l])
-        bound = min(found.bound, float(known.high_ab[i, l]))
-        if bound < -RESOLUTION or not may_decide(score_a, i, l):
-            return bound, None
-        if functional is not None:
-            bound = min(bound, functional.bound(i, l))
-        if bound < -RESOLUTION or budget == 0:
-            return bound, None
-        further = refined(boxes, i, l, budget, found.values, like=made)
-        return min(bound, further.bound), further
+        start, so_far = values[i] + values[n + l], float(known.high_ab[i, l])
+        return one(boxes, made, pair, score_a, so_far, start, functional=functional, budget=budget)
 
     for (i, l), (bound, further) in zip(pairs, mapped(solve, pairs, workers), strict=True):  # noqa: E741
         high_ab[i, l] = bound
@@ -124,6 +113,58 @@ def direct(
         if advance is not None:
             advance(1)
     return Differences(closed(high_ab), possible_ab)
+
+
+def one(
+    boxes: Boxes,
+    made: Board,
+    pair: Pair,
+    score_a: Floats,
+    known: float = np.inf,
+    start: Floats | None = None,
+    *,
+    functional: Functional | None = None,
+    budget: int = 0,
+) -> tuple[float, Refined | None]:
+    """Return the bound on the difference of one pair under the game's weights, and what branching did for it.
+
+    Parameters
+    ----------
+    made
+        The board of the boxes.
+    known
+        A bound there is.
+    start
+        Values to begin from.
+
+    Notes
+    -----
+    The other options are those of `direct`.
+    """
+    i, l = pair  # noqa: E741 - as in the paper
+    if are_many(boxes) and is_possible(boxes, i, l):
+        return known, Refined(known, "possible", 0)
+    found, _ = solution(difference_goal(boxes, i, l), made, _LIMITS, start)
+    bound = min(found.bound, known)
+    if bound < -RESOLUTION or not may_decide(score_a, i, l):
+        return bound, None
+    if functional is not None:
+        bound = min(bound, functional.bound(i, l))
+    if bound < -RESOLUTION or budget == 0:
+        return bound, None
+    further = refined(boxes, i, l, budget, found.values, like=made)
+    return min(bound, further.bound), further
+
+
+def under_given_weights(bounds: Bounds, estimates: Percentiles, q_er: Floats, delta: float) -> Differences:
+    """Return bounds on all differences for weights chosen before the scores were seen.
+
+    ``delta`` is the functional bound's: where it is zero the bounds on the aggregates are all there is.
+    """
+    found = separate(bounds)
+    if delta > 0.0:
+        found = replace(found, high_ab=closed(np.minimum(found.high_ab, given_weights(estimates, q_er, delta))))
+    return found
 
 
 def equal(known: Differences, kinds: Ints) -> Differences:

@@ -1,7 +1,6 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -10,8 +9,16 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.boxes import Boxes
-from untuned.judge.differences import Differences, are_many, closed, direct, equal, pairs_to_solve, separate
-from untuned.judge.functional import functional, given_weights, share
+from untuned.judge.differences import (
+    Differences,
+    are_many,
+    direct,
+    equal,
+    pairs_to_solve,
+    separate,
+    under_given_weights,
+)
+from untuned.judge.functional import functional, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
@@ -29,8 +36,8 @@ Progress = Callable[[str, int, int], None]
 RESAMPLES = 10_000
 # With fewer trials than this the approximate methods have not even their approximation to stand on.
 _FEW = 30
-# Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
-_PARTS = 1
+#: Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
+PARTS = 1
 # Cases that branching may look at for a pair: as many as take seconds, none on boards where that would be hours.
 _CASES = 3000
 _FEW_CASES = 10
@@ -96,12 +103,9 @@ def evaluate(
         found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
         if q_er is not None:
             bounds = weighted(found, q_er)
-            differences = separate(bounds)
-            if part > 0.0:
-                other_ab = given_weights(estimates, q_er, part * delta)
-                differences = replace(differences, high_ab=closed(np.minimum(differences.high_ab, other_ab)))
+            differences = under_given_weights(bounds, estimates, q_er, part * delta)
         elif conventions == "paper":
-            bounds = propagated(found, workers=workers, advance=_counter("bounds", 2 * n, progress))
+            bounds = propagated(found, workers=workers, advance=counter("bounds", 2 * n, progress))
             differences = separate(bounds)
         else:
             bounds, differences = _bounded(found, estimates, score_a, part * delta, cases, workers, progress)
@@ -214,16 +218,16 @@ def _bounded(
 ) -> tuple[Bounds, Differences]:
     """Return bounds on all aggregates and on all their differences; ``delta`` is the functional bound's."""
     goals = aggregate_goals(found)
-    advance = _counter("bounds", len(goals), progress)
+    advance = counter("bounds", len(goals), progress)
     limits = Limits(slack=_SOLVED) if are_many(found) else LIMITS
-    solved = solutions(goals, found, parts=_PARTS, limits=limits, workers=workers, advance=advance)
+    solved = solutions(goals, found, parts=PARTS, limits=limits, workers=workers, advance=advance)
     bounds = bounds_of(solved)
     known = separate(bounds)
-    other = functional(found, _PARTS, estimates, delta) if delta > 0.0 else None
-    advance = _counter("pairs", len(pairs_to_solve(found, score_a, known)), progress)
+    other = functional(found, PARTS, estimates, delta) if delta > 0.0 else None
+    advance = counter("pairs", len(pairs_to_solve(found, score_a, known)), progress)
     differences = direct(
         found,
-        _PARTS,
+        PARTS,
         [each.values for each in solved],
         score_a,
         known,
@@ -260,13 +264,14 @@ def _bootstrapped(
         seed,
         q_er=q_er,
         workers=workers,
-        advance=_counter("resamples", resamples, progress),
+        advance=counter("resamples", resamples, progress),
     )
     low, high = percentile_ends(aggregates, delta / table.trials.size)
     return Bounds(low, high, 0.0)
 
 
-def _counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
+def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
+    """Return what counts up to ``total`` and says so; None where nobody listens."""
     if progress is None:
         return None
     done = 0

@@ -129,7 +129,11 @@ def mean_intervals(table: ScoreTable, delta: float) -> tuple[Floats, Floats]:
 
 
 def percentile_intervals(
-    pools: Sequence[Pool], supports: Sequence[Range], delta: float, payoff: Payoff
+    pools: Sequence[Pool],
+    supports: Sequence[Range],
+    delta: float,
+    payoff: Payoff,
+    sizes: Sequence[Ints] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return lower and upper ends of intervals on all percentiles, [a, e, r], from one band per cell.
 
@@ -144,6 +148,9 @@ def percentile_intervals(
         hold, all intervals do.
     payoff
         What a tie counts.
+    sizes
+        The numbers of trials that decide how wide bands are, of every owner on every environment; by default those
+        there are. Others say what intervals would be with more trials of the same distributions.
     """
     n, m = pools[0].owner_of.size, len(pools)
     low_aer = np.empty((n, m, n))
@@ -152,7 +159,7 @@ def percentile_intervals(
         count = pool.sizes.size
         low = np.zeros((count, count))
         high = np.zeros((count, count))
-        epsilon = margin(pool.sizes, delta)
+        epsilon = margin(pool.sizes if sizes is None else sizes[e], delta)
         _extremes(pool.scores, pool.owners, pool.sizes, epsilon, support[0], support[1], SHARE[payoff], low, high)
         np.clip(low, 0.0, 1.0, out=low)
         np.clip(high, 0.0, 1.0, out=high)

@@ -1,0 +1,371 @@
+"""How many trials would settle it: what the intervals would be with more trials, and which pairs they would decide.
+
+The estimates stay what they are; the intervals get narrower. How wide one is, is measured in nats: of an interval whose
+lower end is L, around an estimate U from T trials,
+
+    c = T kl(U, L),   kl(u, q) = u log(u/q) + (1 - u) log((1 - u)/(1 - q)),
+
+and so for the upper end. With T' trials the end is taken for the L' with T' kl(U, L') = c. For `kl` that is what the
+method does; for the others, too, c hardly depends on the number of trials (it has everything in it that the pilot says
+about how much the scores vary), and the rule is right where square roots are wrong: near 0 and 1, where intervals
+shrink like 1/T'. `pbp` has its own formula, which is used at T'; `pbp-t` is Student's, which shrinks like a square
+root.
+
+From there on everything is as in an evaluation: bounds on differences, the functional bound where it would be in use,
+branching. Bounds get no wider with T', so the number at which a pair is decided is found by bisection.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from untuned.errors import InvalidInput
+from untuned.evaluation import Evaluation
+from untuned.judge.boxes import Boxes, structural
+from untuned.judge.differences import Pair, one, under_given_weights
+from untuned.judge.evaluate import PARTS, Progress, counter, whole
+from untuned.judge.functional import Functional, functional, share
+from untuned.judge.intervals import betting, dkw
+from untuned.judge.intervals.comparisons import possible
+from untuned.judge.intervals.kl import lower_limit
+from untuned.judge.jit import kernel
+from untuned.judge.moves import Board, board
+from untuned.judge.percentiles import Percentiles, percentiles
+from untuned.judge.pool import Pool, pools
+from untuned.judge.propagate import weighted
+from untuned.judge.threads import mapped
+from untuned.judge.weights import GAME
+from untuned.plans import Plan, PlannedPair, Why
+from untuned.scores import Floats, Ints
+from untuned.verdicts import RESOLUTION
+
+#: Numbers of trials per cell beyond this are not realistic.
+MOST = 10_000_000
+# Branching takes the most cases where a pair is about to be decided, which is where most of the search goes on. The
+# next number of trials does with few what this one does with many.
+_CASES = 300
+# Numbers of trials that are tried, in equal ratios: bisection takes seven of them, and the ratio is below 1.14.
+_STEPS = 128
+
+
+def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress: Progress | None = None) -> Plan:
+    """Return how many trials per cell would probably decide every pair that an evaluation left open.
+
+    Parameters
+    ----------
+    evaluation
+        By any method that has intervals on percentiles, with ``conventions="valid"``; its method, delta, weights and
+        ``refine`` are those of the plan.
+    most
+        The largest number of trials per cell to look at.
+    workers
+        Threads; no number depends on it.
+    progress
+        Told how many pairs are done.
+
+    Raises
+    ------
+    InvalidInput
+        For the bootstrap and the paper's conventions, which have no intervals to predict; and if the cells have
+        ``most`` trials already.
+
+    Notes
+    -----
+    Planned is one number for all cells; a cell that has more keeps what it has. Cells without trials stay unknown: what
+    is planned then would be decided without them.
+    """
+    most = whole("most", most, 1, f"{MOST} by default")
+    workers = whole("workers", workers, 1, "one per processor is a good number")
+    pilot = _pilot(evaluation)
+    measured = evaluation.trials_ae[evaluation.trials_ae > 0]
+    smallest = int(measured.min())
+    if smallest >= most:
+        raise InvalidInput(f"most={most}: every cell has {smallest} trials already. Pass a larger number")
+
+    order, score_a = evaluation.order, evaluation.score_a
+    better_ab = evaluation.pairs.better_ab
+    pairs = [
+        (worse, better)
+        for place, better in enumerate(order)
+        for worse in order[place + 1 :]
+        if not better_ab[better, worse] and not better_ab[worse, better]
+    ]
+    kinds = evaluation.scores.kinds
+    missing = bool((pilot.estimates.trials_ae == 0).any())
+    reached = _Grid(smallest, most)
+
+    @cache
+    def planned(step: int) -> _Planned:
+        return _planned(pilot, reached.trials(step))
+
+    @cache
+    def without_error() -> _Planned:
+        return _planned(pilot, None)
+
+    def search(pair: Pair) -> tuple[int | None, Why | None]:
+        worse, better = pair
+        if (kinds[:, worse] == kinds[:, better]).all():
+            return None, "identical"
+        if score_a[worse] >= score_a[better] - RESOLUTION:
+            return None, "equal"
+        if not planned(_STEPS).decides(pair):
+            if without_error().decides(pair):
+                return None, "beyond"
+            return None, "missing" if missing else "tied"
+        undecided, decided = 0, _STEPS
+        while decided - undecided > 1:
+            middle = (undecided + decided) // 2
+            if planned(middle).decides(pair):
+                decided = middle
+            else:
+                undecided = middle
+        return reached.trials(decided), None
+
+    advance = counter("plan", len(pairs), progress)
+    found: dict[Pair, tuple[int | None, Why | None]] = {}
+    for pair, each in zip(pairs, mapped(search, pairs, workers), strict=True):
+        found[pair] = each
+        if advance is not None:
+            advance(1)
+    numbers_ab = np.where(better_ab, 0.0, np.inf)
+    for (worse, better), (number, _) in found.items():
+        numbers_ab[better, worse] = np.inf if number is None else number
+    numbers_ab = chained(numbers_ab)
+    return Plan(
+        method=evaluation.method,
+        anytime=evaluation.anytime,
+        delta=evaluation.delta,
+        leader=evaluation.algorithms[order[0]],
+        algorithms=evaluation.algorithms,
+        fewest=smallest,
+        largest=int(measured.max()),
+        missing=int(np.count_nonzero(pilot.estimates.trials_ae == 0)),
+        most=most,
+        pairs=tuple(
+            PlannedPair(
+                evaluation.algorithms[better],
+                evaluation.algorithms[worse],
+                int(number) if math.isfinite(number := numbers_ab[better, worse]) else None,
+                None if math.isfinite(number) else why,
+            )
+            for (worse, better), (_, why) in found.items()
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Numbers of trials from what there is, step 0, to the most, step `_STEPS`."""
+
+    fewest: int
+    most: int
+
+    def trials(self, step: int) -> int:
+        ratio = math.pow(self.most / self.fewest, step / _STEPS)
+        return min(math.ceil(self.fewest * ratio), self.most)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pilot:
+    """What there is to plan with.
+
+    Attributes
+    ----------
+    evaluation
+        Of the pilot.
+    pooled, estimates
+        Its scores and percentiles.
+    q_er
+        Given weights; None for the game's.
+    nats_low_aer, nats_high_aer
+        How wide its intervals are, above and below: c in the docstring of this module, at the level they have now.
+    """
+
+    evaluation: Evaluation
+    pooled: tuple[Pool, ...]
+    estimates: Percentiles
+    q_er: Floats | None
+    nats_low_aer: Floats
+    nats_high_aer: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """An evaluation with more trials, of which only the boxes are known.
+
+    Attributes
+    ----------
+    pilot
+        What it is predicted from.
+    boxes, made
+        Predicted intervals, and their board for the game's weights.
+    functional
+        The other bound, where it is in use.
+    high_ab
+        Bounds on all differences for given weights.
+    """
+
+    pilot: _Pilot
+    boxes: Boxes
+    made: Board | None
+    functional: Functional | None
+    high_ab: Floats | None
+
+    def decides(self, pair: Pair) -> bool:
+        """Whether y[i] - y[l] is bounded below zero."""
+        if self.made is None:
+            assert self.high_ab is not None
+            return bool(self.high_ab[pair] < -RESOLUTION)
+        budget = self.pilot.evaluation.settings["refine"]
+        assert isinstance(budget, int)
+        score_a, budget = self.pilot.evaluation.score_a, min(budget, _CASES)
+        bound, _ = one(self.boxes, self.made, pair, score_a, functional=self.functional, budget=budget)
+        return bound < -RESOLUTION
+
+
+def _pilot(evaluation: Evaluation) -> _Pilot:
+    """Return what there is to plan with, after a look whether it can be."""
+    if not isinstance(evaluation, Evaluation):
+        raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
+    if evaluation.settings["conventions"] != "valid":
+        raise InvalidInput(
+            "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
+            "makes that right"
+        )
+    table = evaluation.percentiles
+    if table.low_aer is None or table.high_aer is None:
+        raise InvalidInput(
+            f"a plan needs intervals on percentiles, which {evaluation.method!r} has none of: evaluate with 'pairing' "
+            "or 'betting', or with 'wilson' for an approximate method"
+        )
+    pooled = pools(evaluation.scores)
+    estimates = percentiles(pooled)
+    trials_aer = _counted(evaluation.method, _smaller(estimates.trials_ae)).astype(np.float64)
+    unknown = _nats(evaluation, pooled, _part(evaluation))
+    z_aer = estimates.z_aer
+    return _Pilot(
+        evaluation,
+        pooled,
+        estimates,
+        None if evaluation.settings["weights"] == GAME else evaluation.q_er,
+        _width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
+        _width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
+    )
+
+
+def _part(evaluation: Evaluation) -> float:
+    part = evaluation.settings["functional"]
+    assert isinstance(part, float)
+    return part
+
+
+def _nats(evaluation: Evaluation, pooled: Sequence[Pool], part: float) -> float:
+    """Return log(2/level) of each interval when all cells have trials."""
+    return math.log(2.0 * max(possible(pooled), 1) / ((1.0 - part) * evaluation.delta))
+
+
+def _smaller(trials_ae: Ints) -> Ints:
+    """Return the smaller number of trials of every comparison, [a, e, r]."""
+    smaller: Ints = np.minimum(trials_ae[:, :, None], trials_ae.T[None, :, :])
+    return smaller
+
+
+def _counted(method: str, trials: Ints) -> Ints:
+    """Return how many of some trials a method makes use of."""
+    return trials // betting.BLOCK * betting.BLOCK if method == "betting" else trials
+
+
+def _width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Floats:
+    """Return T kl(U, L); ``unknown`` where an interval is as wide as can be and says nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = np.where(u > 0.0, u * np.log(u / low), 0.0)
+        entropy = entropy + np.where(u < 1.0, (1.0 - u) * np.log((1.0 - u) / (1.0 - low)), 0.0)
+        nats = trials * entropy
+    return np.where((trials > 0.0) & np.isfinite(nats), np.maximum(nats, 0.0), unknown)
+
+
+def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
+    """Return what an evaluation with so many trials per cell knows; None for all there could be."""
+    evaluation, estimates = pilot.evaluation, pilot.estimates
+    same_aer = structural(evaluation.scores.kinds)
+    part = 0.0
+    if trials is None:
+        unknown = ~estimates.known_aer
+        low, high = np.where(unknown, 0.0, estimates.z_aer), np.where(unknown, 1.0, estimates.z_aer)
+    else:
+        estimates = replace(estimates, trials_ae=_more(pilot, trials))
+        part = 0.0 if evaluation.anytime else share(estimates.trials_ae, pilot.q_er)
+        low, high = _ends(pilot, estimates.trials_ae, part)
+    found = Boxes(low, high, same_aer)
+    if pilot.q_er is not None:
+        high_ab = under_given_weights(weighted(found, pilot.q_er), estimates, pilot.q_er, part * evaluation.delta)
+        return _Planned(pilot, found, None, None, high_ab.high_ab)
+    other = functional(found, PARTS, estimates, part * evaluation.delta) if part > 0.0 else None
+    return _Planned(pilot, found, board(found, PARTS), other, None)
+
+
+def _more(pilot: _Pilot, trials: int) -> Ints:
+    """Return the numbers of trials behind every cell if none has fewer than ``trials`` of its own."""
+    kinds = pilot.evaluation.scores.kinds
+    own_ae = np.where(pilot.estimates.trials_ae > 0, np.maximum(pilot.evaluation.trials_ae, trials), 0)
+    # What is declared identical has its trials in common.
+    same_ear = kinds[:, :, None] == kinds[:, None, :]
+    together: Ints = np.einsum("ear,re->ae", same_ear.astype(np.int64), own_ae)
+    return together
+
+
+def _ends(pilot: _Pilot, trials_ae: Ints, part: float) -> tuple[Floats, Floats]:
+    """Return the predicted ends of all intervals."""
+    evaluation, estimates = pilot.evaluation, pilot.estimates
+    delta = (1.0 - part) * evaluation.delta
+    if evaluation.method == "pbp":
+        sizes = [trials_ae[np.unique(pool.owner_of, return_index=True)[1], e] for e, pool in enumerate(pilot.pooled)]
+        samples = sum(pool.sizes.size for pool in pilot.pooled)
+        return dkw.percentile_intervals(
+            pilot.pooled, evaluation.scores.ranges, delta / samples, estimates.payoff, sizes
+        )
+    table = evaluation.percentiles
+    assert table.low_aer is not None
+    assert table.high_aer is not None
+    before = _counted(evaluation.method, _smaller(estimates.trials_ae)).astype(np.float64)
+    after = _counted(evaluation.method, _smaller(trials_ae)).astype(np.float64)
+    z_aer = estimates.z_aer
+    if evaluation.method == "pbp-t":
+        # Ends are kept in [0, 1]: the one that is further away is where Student put it.
+        ratio = np.sqrt(np.divide(before, after, out=np.ones(after.shape), where=after > 0.0))
+        half = ratio * np.maximum(z_aer - table.low_aer, table.high_aer - z_aer)
+        low, high = np.clip(z_aer - half, 0.0, 1.0), np.clip(z_aer + half, 0.0, 1.0)
+    else:
+        # With more trials the functional bound may come into use, and takes its part of delta.
+        level = _nats(evaluation, pilot.pooled, part) / _nats(evaluation, pilot.pooled, _part(evaluation))
+        low, below = np.empty(z_aer.shape), np.empty(z_aer.shape)
+        _lower_ends(z_aer, after, level * pilot.nats_low_aer, low)
+        _lower_ends(1.0 - z_aer, after, level * pilot.nats_high_aer, below)
+        high = 1.0 - below
+    sure = evaluation.percentiles.low_aer == evaluation.percentiles.high_aer
+    low, high = np.where(sure, z_aer, low), np.where(sure, z_aer, high)
+    unknown = ~estimates.known_aer
+    return np.where(unknown, 0.0, low), np.where(unknown, 1.0, high)
+
+
+@kernel
+def _lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Floats) -> None:
+    n, m, _ = u_aer.shape
+    for a in range(n):
+        for e in range(m):
+            for r in range(n):
+                if trials_aer[a, e, r] > 0.0:
+                    low_aer[a, e, r] = lower_limit(u_aer[a, e, r], trials_aer[a, e, r], nats_aer[a, e, r])
+                else:
+                    low_aer[a, e, r] = 0.0
+
+
+def chained(numbers_ab: Floats) -> Floats:
+    """Return the numbers with what follows: better than something better is better."""
+    found = numbers_ab.copy()
+    for j in range(found.shape[0]):
+        found = np.minimum(found, np.maximum(found[:, j, None], found[None, j, :]))
+    return found

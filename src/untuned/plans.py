@@ -1,0 +1,230 @@
+"""`Plan`: how many trials would probably settle what an evaluation left open."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from untuned.errors import UnknownName
+
+#: Why no number is given: declared identical; equal scores; percentiles that no number tells apart; cells without
+#: trials, about which nothing can be predicted; a number beyond the most that was tried.
+Why = Literal["identical", "equal", "tied", "missing", "beyond"]
+
+#: Predictions of more than so many times the trials there are, are guesses (benchmarks/plan.py).
+FAR = 10
+
+
+@dataclass(frozen=True)
+class PlannedPair:
+    """Two algorithms that cannot be told apart yet.
+
+    Attributes
+    ----------
+    a, b
+        Their names, the better score first.
+    trials
+        For each algorithm on each environment, those there are included: with so many the pair is predicted to be
+        decided. None if no number is.
+    why
+        Why there is no number; None where there is one.
+    """
+
+    a: str
+    b: str
+    trials: int | None
+    why: Why | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """How many trials would probably decide every pair that is open: a prediction, and no guarantee.
+
+    Attributes
+    ----------
+    method
+        The name of the interval method that decides.
+    anytime
+        Whether its verdicts hold when results decided how many trials were run.
+    delta
+        The probability that any interval may miss.
+    algorithms
+        Names.
+    leader
+        The one with the best score.
+    fewest, largest
+        The smallest and the largest number of trials of the cells that have any.
+    missing
+        How many cells have none.
+    most
+        The largest number of trials per cell that was tried.
+    pairs
+        All that are open, those of the best scores first.
+    """
+
+    method: str
+    anytime: bool
+    delta: float
+    algorithms: tuple[str, ...]
+    leader: str
+    fewest: int
+    largest: int
+    missing: int
+    most: int
+    pairs: tuple[PlannedPair, ...]
+
+    def trials(self, a: str, b: str) -> int | None:
+        """Return the trials per cell at which two algorithms are predicted to be told apart; None if no number is.
+
+        For two that are told apart already these are the trials of the smallest cell.
+        """
+        for name in (a, b):
+            if name not in self.algorithms:
+                raise UnknownName("algorithm", name, self.algorithms)
+        for pair in self.pairs:
+            if {pair.a, pair.b} == {a, b}:
+                return pair.trials
+        return self.fewest
+
+    @property
+    def to_lead(self) -> int | None:
+        """The trials per cell at which the leader is predicted to be better than all others; None if no number is."""
+        return _all([pair.trials for pair in self.pairs if self.leader in (pair.a, pair.b)], self.fewest)
+
+    @property
+    def to_settle(self) -> int | None:
+        """The trials per cell at which all pairs are predicted to be decided; None if no number is."""
+        return _all([pair.trials for pair in self.pairs], self.fewest)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per open pair: a, b, trials, more (than the smallest cell has), why."""
+        return [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "trials": pair.trials,
+                "more": None if pair.trials is None else pair.trials - self.fewest,
+                "why": pair.why,
+            }
+            for pair in self.pairs
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can hold."""
+        return {
+            "method": self.method,
+            "anytime": self.anytime,
+            "delta": self.delta,
+            "trials": [self.fewest, self.largest],
+            "missing": self.missing,
+            "most": self.most,
+            "to_lead": self.to_lead,
+            "to_settle": self.to_settle,
+            "pairs": self.rows(),
+            "sentences": list(self.sentences()),
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the plan in words: what settles the leader, what the rest, what nothing does, what to beware of."""
+        if not self.pairs:
+            return ("All pairs are decided: no more trials are needed.",)
+        found = [*self._what_settles(), *self._what_does_not()]
+        if any(pair.trials is not None for pair in self.pairs):
+            found += [*self._what_to_beware_of(), self._how_to_go_on()]
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def _what_settles(self) -> list[str]:
+        count = len(self.pairs)
+        numbers = sorted(_rounded(pair.trials) for pair in self.pairs if pair.trials is not None)
+        if count == 1 and numbers:
+            return [f"{self._about(numbers[0])} would probably tell {_told(self.pairs[0])}."]
+        found: dict[int, list[str]] = {}
+        leads = [pair for pair in self.pairs if self.leader in (pair.a, pair.b)]
+        if leads and self.to_lead is not None:
+            first = f"tell {_told(leads[0])}, which makes {self.leader} the best"
+            found[_rounded(self.to_lead)] = [first if len(leads) == 1 else f"show that {self.leader} is the best"]
+        for wanted in (-(-count // 2), len(numbers)):
+            if 0 < wanted <= len(numbers):
+                number = numbers[wanted - 1]
+                settled = sum(each <= number for each in numbers)
+                what = f"settle {'all' if settled == count else f'{settled} of the'} {count} open pairs"
+                if what not in found.setdefault(number, []):
+                    found[number].append(what)
+        return [f"{self._about(number)} would probably {', and '.join(found[number])}." for number in sorted(found)]
+
+    def _what_does_not(self) -> list[str]:
+        found = []
+        for why, told in _REASONS.items():
+            pairs = [_told(pair) for pair in self.pairs if pair.why == why]
+            if pairs:
+                found.append(told.format(pairs=_listed(pairs), most=f"{self.most:,}"))
+        return found
+
+    def _what_to_beware_of(self) -> list[str]:
+        found = [
+            "This is a prediction from the estimates so far and no guarantee: being wrong by a factor of two, either "
+            "way, is nothing unusual."
+        ]
+        if any(pair.trials is not None and pair.trials > FAR * self.fewest for pair in self.pairs):
+            found.append(
+                f"What is beyond {FAR * self.fewest:,} trials, {FAR} times those there are, is a guess: so few say "
+                "little about differences that are so small."
+            )
+        if self.missing:
+            found.append(
+                f"{self.missing} {'cell has' if self.missing == 1 else 'cells have'} no trials: the numbers are those "
+                "at which pairs would be decided whatever is true there."
+            )
+        return found
+
+    def _about(self, total: int) -> str:
+        """Return a number of trials as a sentence begins with it."""
+        if self.fewest == self.largest and not self.missing:
+            return f"About {_rounded(total - self.fewest):,} more trials per cell ({total:,} in all)"
+        return f"About {total:,} trials in every cell, those there are included,"
+
+    def _how_to_go_on(self) -> str:
+        if self.anytime:
+            return f"Add them to those there are, and look as often as you like: {self.method!r} allows it."
+        return (
+            f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was one: choose the "
+            "number now, collect that many in all afresh, and evaluate those alone, once; to add trials to those there "
+            "are, or to look while they come in, plan and evaluate with 'betting'."
+        )
+
+
+_REASONS: dict[Why, str] = {
+    "beyond": "Not even {most} trials per cell would tell {pairs}.",
+    "tied": "No number of trials would tell {pairs}, if their percentiles are what they seem: too many are equal.",
+    "equal": "Nobody can say how many trials would tell {pairs}: their scores are equal so far.",
+    "missing": "Nobody can say yet how many trials would tell {pairs}: run a few in the cells that have none first.",
+    "identical": "No trials will tell {pairs}: they were declared identical.",
+}
+#: Longer lists are cut, and the rest counted.
+_PAIRS = 3
+
+
+def _all(numbers: Sequence[int | None], none: int) -> int | None:
+    """Return the largest of some numbers, ``none`` if there are none, and None if one is missing."""
+    known = [number for number in numbers if number is not None]
+    return max(known, default=none) if len(known) == len(numbers) else None
+
+
+def _told(pair: PlannedPair) -> str:
+    return f"{pair.a} from {pair.b}"
+
+
+def _rounded(number: int) -> int:
+    """Return a number upward to two digits."""
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return math.ceil(number / step) * step
+
+
+def _listed(pairs: Sequence[str]) -> str:
+    """Return pairs as a sentence has them."""
+    if len(pairs) > _PAIRS + 1:
+        return f"{', '.join(pairs[:_PAIRS])}, and so with {len(pairs) - _PAIRS} more pairs"
+    return pairs[0] if len(pairs) == 1 else f"{', '.join(pairs[:-1])} and {pairs[-1]}"

@@ -1,0 +1,350 @@
+"""Plans: numbers of trials that can be worked out by hand, pairs that get none, and what is said of them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.judge.evaluate import evaluate
+from untuned.judge.plan import MOST, chained, plan
+from untuned.plans import Plan, PlannedPair, Why
+from untuned.scores import Floats, ScoreTable
+
+# Numbers of trials are tried in equal ratios: no prediction is further above the right one than this.
+RATIO = 1.14
+
+#: log(2 N/delta) for the two comparisons of two algorithms on two environments, delta = 0.05.
+NATS = math.log(2 * 2 / 0.05)
+
+
+def winning(share: float, size: int) -> Floats:
+    """Return scores of which this share is above 1/2."""
+    won = round(share * size)
+    return np.array([1.0] * won + [0.0] * (size - won))
+
+
+def constant(size: int) -> Floats:
+    return np.full(size, 0.5)
+
+
+def two(share: float = 0.6, size: int = 100, environments: int = 2) -> ScoreTable:
+    """Return scores of A, whose percentiles against B are all ``share``."""
+    cells = [[winning(share, size)] * environments, [constant(size)] * environments]
+    return ScoreTable.from_array(cells, ["A", "B"])
+
+
+def entropy(u: float, q: float = 0.5) -> float:
+    return u * math.log(u / q) + (1.0 - u) * math.log((1.0 - u) / (1.0 - q))
+
+
+def normal_table(seed: int = 1) -> ScoreTable:
+    """Return scores of three algorithms on three environments, of which no two can be told apart."""
+    means = np.array([[0.0, 0.1, 0.3], [0.4, 0.3, 0.5], [0.2, 0.2, 0.4]])
+    rng = np.random.default_rng(seed)
+    return ScoreTable.from_array(means[:, :, None] + rng.normal(size=(3, 3, 60)), ["A", "B", "C"])
+
+
+def only(evaluation: Evaluation, most: int = MOST) -> PlannedPair:
+    """Return the plan of the one pair that is open."""
+    (pair,) = plan(evaluation, most=most).pairs
+    return pair
+
+
+@pytest.mark.parametrize("weights", ["game", "uniform"])
+def test_a_pair_is_decided_when_every_percentile_is_above_one_half(weights: str) -> None:
+    pair = only(evaluate(two(), intervals="kl", weights=weights))
+    right = NATS / entropy(0.6)
+    assert (pair.a, pair.b, pair.why) == ("A", "B", None)
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right
+
+
+def test_the_functional_bound_counts_where_it_would_be_in_use() -> None:
+    """With four environments of equal weight: 0.1 > c/sqrt(4 T), c^2 = 2 log(2/0.025), before the intervals do it."""
+    pair = only(evaluate(two(environments=4), intervals="kl", weights="uniform"))
+    right = 2.0 * math.log(2 / 0.025) / 4 / 0.1**2
+    assert math.log(2 * 4 / 0.025) / entropy(0.6) > 1.3 * right
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right
+
+
+def test_the_functional_bound_is_not_used_beside_betting() -> None:
+    def planned(environments: int, delta: float) -> int:
+        table = two(environments=environments)
+        number = only(evaluate(table, intervals="betting", weights="uniform", delta=delta)).trials
+        assert number is not None
+        return number
+
+    # The same level for each interval, so the same number of trials, however many environments there are.
+    assert planned(4, 0.1) == planned(2, 0.05)
+
+
+def test_intervals_of_certain_wins_shrink_as_fast_as_the_number_of_trials() -> None:
+    """A beats B in all of 4 trials: the lower end is (d/2)^(1/T), above 1/2 from log2(2/d) on."""
+    pair = only(evaluate(two(share=1.0, size=4), intervals="kl", weights="uniform"))
+    right = NATS / math.log(2.0)
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right + 1
+
+
+def test_pbp_is_predicted_by_its_own_formula() -> None:
+    """A beats B always: z is at least (1 - epsilon)^2, with a band for each of four cells."""
+    pair = only(evaluate(two(share=1.0, size=10), intervals="pbp"))
+    right = math.log(2 * 4 / 0.05) / 2 / (1.0 - math.sqrt(0.5)) ** 2
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right + 1
+
+
+@pytest.mark.parametrize(("shift", "size", "seed"), [(0.1, 50, 3), (1.0, 10, 8)])
+def test_pbp_t_shrinks_like_a_square_root(shift: float, size: int, seed: int) -> None:
+    """In the second case Student's interval is wider than [0, 1] on one side, and is cut there."""
+    scores = np.array([[[shift]], [[0.0]]]) + np.random.default_rng(seed).normal(size=(2, 1, size))
+    evaluation = evaluate(ScoreTable.from_array(scores, ["A", "B"]), intervals="pbp-t", weights="uniform")
+    table = evaluation.percentiles
+    assert table.low_aer is not None
+    assert table.high_aer is not None
+    half = np.maximum(table.z_aer - table.low_aer, table.high_aer - table.z_aer)[:, 0, :]
+    # y[A] - y[B] = (z[A, B] - z[B, A])/2, and each has an interval of its own.
+    right = size * ((half[0, 1] + half[1, 0]) / (table.z_aer[0, 0, 1] - table.z_aer[1, 0, 0])) ** 2
+    pair = only(evaluation)
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right + 1
+
+
+def test_trials_that_wait_for_a_full_block_do_not_count() -> None:
+    ones = np.array([*winning(0.6, 20), *winning(0.6, 10)])
+
+    def planned(size: int) -> int:
+        table = ScoreTable.from_array([[ones[:size]] * 2, [constant(size)] * 2], ["A", "B"])
+        number = only(evaluate(table, intervals="betting")).trials
+        assert number is not None
+        return number
+
+    assert 1 / RATIO <= planned(30) / planned(20) <= RATIO
+
+
+def test_a_cell_that_has_more_keeps_what_it_has() -> None:
+    """The smaller sample decides how wide an interval is, so the larger one's trials neither help nor count again."""
+    table = ScoreTable.from_array([[winning(0.6, 1000)] * 2, [constant(100)] * 2], ["A", "B"])
+    found = plan(evaluate(table, intervals="kl", weights="uniform"))
+    right = NATS / entropy(0.6)
+    (pair,) = found.pairs
+    assert (found.fewest, found.largest) == (100, 1000)
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * right
+    assert found.sentences()[0].startswith("About 230 trials in every cell, those there are included, would probably")
+
+
+def test_what_is_declared_identical_shares_its_trials_and_is_never_told_apart() -> None:
+    """A and B have 100 trials each and C 400: with T each, A and B have 2 T in common."""
+    cells = [[winning(0.6, 100)] * 2, [winning(0.6, 100)] * 2, [constant(400)] * 2]
+    table = ScoreTable.from_array(cells, ["A", "B", "C"], identical=[["A", "B"]])
+    found = plan(evaluate(table, intervals="kl", weights="uniform"))
+    assert [(pair.a, pair.b, pair.why) for pair in found.pairs if pair.trials is None] == [("A", "B", "identical")]
+    right = NATS / entropy(0.6) / 2
+    for name in ("A", "B"):
+        number = found.trials(name, "C")
+        assert number is not None
+        assert right <= number <= RATIO * right
+    assert found.to_lead is None
+    assert any("declared identical" in sentence for sentence in found.sentences())
+
+
+@pytest.mark.parametrize("weights", ["game", "uniform"])
+def test_equal_scores_get_no_number(weights: str) -> None:
+    pair = only(evaluate(two(share=0.5), weights=weights))
+    assert (pair.trials, pair.why) == (None, "equal")
+
+
+def test_more_than_the_most_gets_no_number() -> None:
+    evaluation = evaluate(two(), intervals="kl")
+    assert only(evaluation, most=300).trials is not None
+    assert only(evaluation, most=200) == PlannedPair("A", "B", None, "beyond")
+
+
+def test_percentiles_that_are_equal_get_no_number() -> None:
+    """Payoffs that are equal, and not by construction, leave moves of the game open even without any error."""
+    wins, ties, losses = [1.0] * 10, [0.5] * 10, [0.0] * 10
+    table = ScoreTable.from_array([[ties, wins], [ties, ties], [wins, losses]], ["A", "B", "C"])
+    evaluation = evaluate(table, weights="game")
+    tied = [pair for pair in plan(evaluation).pairs if pair.why == "tied"]
+    assert tied
+    assert all(pair.trials is None for pair in tied)
+
+
+@pytest.mark.parametrize("weights", ["game", "uniform"])
+def test_nothing_is_predicted_about_cells_without_trials(weights: str) -> None:
+    table = ScoreTable.from_array([[np.empty(0), winning(0.6, 50)], [constant(50)] * 2], ["A", "B"])
+    found = plan(evaluate(table, weights=weights))
+    assert [(pair.trials, pair.why) for pair in found.pairs] == [(None, "missing")]
+    assert (found.fewest, found.missing) == (50, 1)
+    assert "run a few in the cells that have none first" in found.sentences()[0]
+
+
+def test_a_missing_cell_that_does_not_matter_leaves_a_number_and_a_note() -> None:
+    cells: list[list[Floats]] = [[winning(0.7, 20)] * 3, [np.empty(0), constant(20), constant(20)]]
+    table = ScoreTable.from_array(cells, ["A", "B"])
+    weights = {"environment-1": 0.1, "environment-2": 0.45, "environment-3": 0.45}
+    found = plan(evaluate(table, intervals="kl", weights=weights))
+    assert found.pairs[0].trials is not None
+    assert any(sentence.startswith("1 cell has no trials") for sentence in found.sentences())
+
+
+def test_where_everything_is_decided_there_is_nothing_to_plan() -> None:
+    found = plan(evaluate(two(size=1000)))
+    assert found.pairs == ()
+    assert (found.to_lead, found.to_settle, found.trials("A", "B")) == (1000, 1000, 1000)
+    assert found.sentences() == ("All pairs are decided: no more trials are needed.",)
+
+
+@pytest.mark.parametrize("method", ["pairing", "betting", "bentkus", "kl", "wilson", "pbp"])
+def test_who_may_be_wrong_more_often_needs_fewer_trials(method: str) -> None:
+    numbers = [only(evaluate(two(), intervals=method, delta=delta)).trials for delta in (0.0001, 0.01, 0.05)]
+    assert None not in numbers
+    strict, usual, generous = (number or 0 for number in numbers)
+    assert strict > usual > generous > 100
+
+
+def test_a_smaller_difference_needs_more_trials() -> None:
+    wide, close = (only(evaluate(two(share))).trials for share in (0.6, 0.55))
+    assert wide is not None
+    assert close is not None
+    assert close > 3 * wide
+
+
+def test_predictions_respect_what_follows_from_others() -> None:
+    found = plan(evaluate(normal_table()))
+    assert len(found.pairs) == 3
+    best, middle, last = found.leader, *(pair.b for pair in found.pairs[:2])
+    near, far, whole = found.trials(best, middle), found.trials(middle, last), found.trials(best, last)
+    assert near is not None
+    assert far is not None
+    assert whole is not None
+    assert found.fewest < whole <= max(near, far)
+    assert found.to_settle == max(near, far)
+    assert found.to_lead == max(near, whole)
+
+
+def test_better_than_something_better_is_better() -> None:
+    never = math.inf
+    numbers = np.array([[never, 100.0, 900.0], [never, never, 300.0], [never, never, never]])
+    assert chained(numbers)[0].tolist() == [never, 100.0, 300.0]
+    assert chained(numbers)[1].tolist() == [never, never, 300.0]
+
+
+def test_no_number_depends_on_the_workers_and_progress_is_told() -> None:
+    evaluation = evaluate(normal_table())
+    told: list[tuple[str, int, int]] = []
+    one = plan(evaluation, progress=lambda *what: told.append(what))
+    assert told == [("plan", done, 3) for done in range(4)]
+    assert plan(evaluation, workers=2).pairs == one.pairs
+
+
+def test_the_evaluation_says_how_much_branching_there_is() -> None:
+    table = ScoreTable.from_array(np.random.default_rng(5).normal(size=(3, 4, 40)) + np.arange(3.0)[:, None, None] / 4)
+    with_it, without = (plan(evaluate(table, refine=refine)).pairs for refine in (200, 0))
+    assert [(pair.a, pair.b) for pair in with_it] == [(pair.a, pair.b) for pair in without]
+    numbers = [
+        (pair.trials or math.inf, other.trials or math.inf) for pair, other in zip(with_it, without, strict=True)
+    ]
+    assert all(one <= other for one, other in numbers)
+    assert any(one < other for one, other in numbers)
+
+
+def test_what_cannot_be_planned_with_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="evaluate with 'pairing'"):
+        plan(evaluate(two(), intervals="bootstrap", resamples=10))
+    with pytest.raises(InvalidInput, match="conventions='valid'"):
+        plan(evaluate(two(), intervals="pbp", conventions="paper"))
+    with pytest.raises(InvalidInput, match="every cell has 100 trials already"):
+        plan(evaluate(two()), most=100)
+    with pytest.raises(InvalidInput, match="workers=0"):
+        plan(evaluate(two()), workers=0)
+    with pytest.raises(InvalidInput, match="not ScoreTable"):
+        plan(two())  # type: ignore[arg-type]
+
+
+def made(*pairs: PlannedPair, anytime: bool = False, fewest: int = 300, largest: int = 300) -> Plan:
+    """Return a plan of four algorithms, of which A leads."""
+    method = "betting" if anytime else "pairing"
+    return Plan(method, anytime, 0.05, ("A", "B", "C", "D"), "A", fewest, largest, 0, MOST, pairs)
+
+
+def no_number(why: Why) -> PlannedPair:
+    return PlannedPair("C", "D", None, why)
+
+
+def test_a_pair_in_words() -> None:
+    prediction, caution, how = made(PlannedPair("A", "B", 1163)).sentences()
+    assert prediction == "About 900 more trials per cell (1,200 in all) would probably tell A from B."
+    assert "prediction" in caution
+    assert "no guarantee" in caution
+    assert "'pairing' is for one look" in how
+    assert "afresh" in how
+    assert "'betting'" in how
+
+
+def test_a_method_for_all_times_invites_to_look() -> None:
+    assert "look as often as you like" in made(PlannedPair("A", "B", 1163), anytime=True).sentences()[-1]
+    assert "look as often as you like" not in made(PlannedPair("A", "B", 1163)).sentences()[-1]
+
+
+def test_many_pairs_in_few_words() -> None:
+    found = made(
+        PlannedPair("A", "B", 700),
+        PlannedPair("A", "C", 1190),
+        PlannedPair("A", "D", 450),
+        PlannedPair("B", "C", 900),
+        PlannedPair("B", "D", 5100),
+        no_number("beyond"),
+    )
+    assert found.sentences()[:4] == (
+        "About 600 more trials per cell (900 in all) would probably settle 3 of the 6 open pairs.",
+        "About 900 more trials per cell (1,200 in all) would probably show that A is the best.",
+        "About 4,800 more trials per cell (5,100 in all) would probably settle 5 of the 6 open pairs.",
+        "Not even 10,000,000 trials per cell would tell C from D.",
+    )
+    assert "What is beyond 3,000 trials" in found.sentences()[5]
+    assert len(found.sentences()) == 7
+    assert (found.to_lead, found.to_settle) == (1190, None)
+    assert repr(found) == "\n".join(found.sentences())
+
+
+def test_what_one_number_does_is_one_sentence() -> None:
+    found = made(PlannedPair("A", "B", 1190), PlannedPair("C", "D", 1150))
+    assert found.sentences()[0] == (
+        "About 900 more trials per cell (1,200 in all) would probably tell A from B, which makes A the best, and "
+        "settle all 2 open pairs."
+    )
+    assert "What is beyond" not in repr(found)
+
+
+@pytest.mark.parametrize("why", ["identical", "equal", "tied", "missing", "beyond"])
+def test_without_a_number_the_reason_is_all_there_is_to_say(why: Why) -> None:
+    (sentence,) = made(no_number(why)).sentences()
+    assert "C from D" in sentence
+
+
+def test_long_lists_are_cut() -> None:
+    (sentence,) = made(*[no_number("equal")] * 6).sentences()
+    assert "C from D, C from D, C from D, and so with 3 more pairs" in sentence
+
+
+def test_a_plan_as_json() -> None:
+    found = json.loads(json.dumps(made(PlannedPair("A", "B", 1163), no_number("tied")).to_dict()))
+    assert found["pairs"] == [
+        {"a": "A", "b": "B", "trials": 1163, "more": 863, "why": None},
+        {"a": "C", "b": "D", "trials": None, "more": None, "why": "tied"},
+    ]
+    assert (found["to_lead"], found["to_settle"], found["trials"]) == (1163, None, [300, 300])
+
+
+def test_names_are_looked_at() -> None:
+    found = made(PlannedPair("A", "B", 1163))
+    assert found.trials("B", "A") == 1163
+    assert found.trials("C", "D") == 300
+    with pytest.raises(UnknownName, match="E"):
+        found.trials("A", "E")
