@@ -13,6 +13,7 @@ Everything public is here, and is loaded when it is first used:
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
   `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
+- `plan`: how many trials would probably settle what is open;
 - `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
   `tables`: each of them by itself; `read_histories`: what the trials of a study left besides their scores;
 - `lab`: whether the intervals keep their word, on data of which the truth is known;
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
     from untuned.adapters.training.trial import train_trial
-    from untuned.api import collect_scores, evaluate, report, run
+    from untuned.api import collect_scores, evaluate, plan, report, run
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
@@ -76,6 +77,7 @@ __all__ = [
     "from_gymnasium",
     "lab",
     "open_gymnasium",
+    "plan",
     "read_histories",
     "read_scores",
     "report",
@@ -100,6 +102,7 @@ _HOMES = {
     "environments": "untuned.collect.environments.registry",
     "collect_scores": "untuned.api",
     "evaluate": "untuned.api",
+    "plan": "untuned.api",
     "report": "untuned.api",
     "run": "untuned.api",
     "Study": "untuned.collect.study",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from untuned.collect.store.store import Store
     from untuned.collect.store.trial import StoredTrial
     from untuned.collect.study import Study
+    from untuned.plans import Plan
     from untuned.reports.report import Report
 
 
@@ -267,6 +268,48 @@ def run(
     return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
 
 
+def plan(
+    source: Any, *, workers: int | None = None, progress: Steps | None = None, most: int | None = None, **options: Any
+) -> "Plan":
+    """Return how many trials would probably decide what an evaluation left open: a prediction, and no guarantee.
+
+    Parameters
+    ----------
+    source
+        An `Evaluation`, or whatever `evaluate` takes.
+    workers, progress
+        As for `evaluate`.
+    most
+        The largest number of trials per cell to look at; ten million by default.
+    **options
+        For `evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, untuned
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {"good": {"a": rng.normal(0.6, 1, 60), "b": rng.normal(0.5, 1, 60)},
+    ...           "poor": {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}}
+    >>> print(untuned.plan(scores).sentences()[0])
+    About 70 more trials per cell (130 in all) would probably tell good from poor.
+    """
+    from untuned.judge.plan import MOST
+    from untuned.judge.plan import plan as planned
+
+    threads = processors() if workers is None else workers
+    if isinstance(source, Evaluation):
+        _refuse_options(options)
+        found = source
+    else:
+        found = evaluate(source, workers=workers, progress=progress, **options)
+    return planned(found, most=MOST if most is None else most, workers=threads, progress=progress)
+
+
+def _refuse_options(options: Mapping[str, Any]) -> None:
+    if options:
+        raise InvalidInput(f"{', '.join(options)} given with an evaluation, which is judged already: leave it out")
+
+
 def report(
     source: Any,
     out: str | Path | None = None,
@@ -274,6 +317,7 @@ def report(
     title: str | None = None,
     beside: "Sequence[str | Evaluation]" = (),
     study: str | Path | None = None,
+    planned: "bool | Plan" = False,
     formats: Sequence[str] = ("pdf",),
     command: str | None = None,
     **options: Any,
@@ -294,6 +338,9 @@ def report(
     study
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
         ``source`` is that folder.
+    planned
+        Whether to say how many trials would settle what is open, as `plan` does, which can take as long as judging;
+        or that plan.
     formats
         Of the figures in a folder: "pdf", "svg", "png".
     command
@@ -313,8 +360,7 @@ def report(
 
     check_report(out, beside=beside, study=study, formats=formats)
     if isinstance(source, Evaluation):
-        if options:
-            raise InvalidInput(f"{', '.join(options)} given with an evaluation, which is judged already: leave it out")
+        _refuse_options(options)
         found = source
     else:
         found = evaluate(source, **options)
@@ -331,6 +377,7 @@ def report(
         version=untuned.__version__,
         beside=tuple(_beside(found, each) for each in beside),
         histories=histories,
+        plan=plan(found) if planned is True else planned or None,
     )
     if out is not None:
         made.save(out, formats=tuple(formats))

@@ -150,7 +150,8 @@ class Plan:
             if 0 < wanted <= len(numbers):
                 number = numbers[wanted - 1]
                 settled = sum(each <= number for each in numbers)
-                what = f"settle {'all' if settled == count else f'{settled} of the'} {count} open pairs"
+                all_of_them = "both" if count == 2 else f"all {count}"
+                what = f"settle {all_of_them if settled == count else f'{settled} of the {count}'} open pairs"
                 if what not in found.setdefault(number, []):
                     found[number].append(what)
         return [f"{self._about(number)} would probably {', and '.join(found[number])}." for number in sorted(found)]

@@ -313,3 +313,20 @@ def test_the_page_says_how_to_make_it_again(found: Evaluation) -> None:
     assert command.endswith(place + ")")
     again = eval(command.replace(f", {place}", ""), scope)
     assert again.html == untuned.report(found).html
+
+
+def test_a_plan_is_on_the_page_when_asked_for(found: Evaluation) -> None:
+    assert 'id="plan"' not in untuned.report(found).html
+    few = reporting.evaluated(NAMES, ("flat", "steep"), 40, weights="uniform")
+    plan = untuned.plan(few)
+    assert plan.pairs
+    for report in (untuned.report(few, planned=True), untuned.report(few, planned=plan)):
+        text = html.unescape(report.html)
+        assert all(f"<li>{sentence}</li>" in text for sentence in plan.sentences())
+
+
+def test_a_plan_of_scores_is_that_of_their_evaluation() -> None:
+    few = reporting.evaluated(NAMES, ("flat", "steep"), 40, weights="uniform")
+    assert untuned.plan(few.scores, weights="uniform", workers=1).to_dict() == untuned.plan(few).to_dict()
+    with pytest.raises(InvalidInput, match="delta given with an evaluation"):
+        untuned.plan(few, delta=0.1)

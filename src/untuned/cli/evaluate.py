@@ -21,6 +21,7 @@ from untuned.cli.judging import (
     Workers,
     judged,
     one_of,
+    planning,
 )
 from untuned.cli.screen import print_bytes
 from untuned.errors import InvalidInput
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from untuned.evaluation import Evaluation
+    from untuned.plans import Plan
     from untuned.reports.tables import Digits
 
 _FORMATS = ("text", "json", "markdown", "csv", "latex")
@@ -61,6 +63,12 @@ def evaluate(
             help="Also the means on each environment, with intervals and ranks; in CSV only these.",
         ),
     ] = False,
+    planned: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Also how many trials would settle what is open, in text and JSON; takes as long again."
+        ),
+    ] = False,
     format_: Annotated[
         str | None,
         typer.Option(
@@ -81,6 +89,8 @@ def evaluate(
     # Before the judging, which may take minutes.
     if percentiles and wanted != "json":
         raise InvalidInput("--percentiles is for JSON alone: add --json, or leave it out")
+    if planned and wanted not in ("text", "json"):
+        raise InvalidInput(f"--plan is for text and JSON: leave it out with --format {wanted}")
     if wanted == "csv" and pairs and by_environment:
         raise InvalidInput(
             "--format csv prints one table, so that programs can read it: ask for --pairs or for --environments, and "
@@ -100,11 +110,13 @@ def evaluate(
         seed=seed,
         refine=refine,
         workers=workers,
+        planned=planned,
     )
+    plan = planning(found, workers) if planned else None
     if wanted == "text":
-        print_evaluation(found, by_environment, pairs)
+        print_evaluation(found, by_environment, pairs, plan)
     elif wanted == "json":
-        print_bytes(found.to_json(percentiles=percentiles))
+        print_bytes(_json(found, percentiles, plan))
     else:
         print_bytes(_tables(found, wanted, by_environment, pairs))
 
@@ -114,6 +126,15 @@ def _format(given: str | None, as_json: bool) -> str:
         raise InvalidInput(f"--json and --format {given} ask for different things: leave one of them out")
     chosen: str = one_of("--format", "json" if as_json else given or "text", _FORMATS)
     return chosen
+
+
+def _json(found: "Evaluation", percentiles: bool, plan: "Plan | None") -> str:
+    import json
+
+    if plan is None:
+        return found.to_json(percentiles=percentiles)
+    content = found.to_dict(percentiles=percentiles) | {"plan": plan.to_dict()}
+    return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
@@ -128,8 +149,10 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
     return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in shown)
 
 
-def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = False) -> None:
-    """Print a ranking with intervals, verdicts, notes and weights; if wanted, all pairs and the means."""
+def print_evaluation(
+    found: "Evaluation", by_environment: bool, pairs: bool = False, plan: "Plan | None" = None
+) -> None:
+    """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
     from untuned.cli.screen import console, text
     from untuned.reports.tables import Digits
 
@@ -152,6 +175,10 @@ def print_evaluation(found: "Evaluation", by_environment: bool, pairs: bool = Fa
     screen.print(text(screen, found.claim))
     for warning in found.warnings:
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
+    if plan is not None:
+        screen.print()
+        for sentence in plan.sentences():
+            screen.print(text(screen, sentence))
     screen.print()
     _print_weights(screen, found)
     if pairs:

@@ -11,6 +11,7 @@ from untuned.errors import InvalidInput
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
     from untuned.judge.methods import Conventions as ConventionsName
+    from untuned.plans import Plan
     from untuned.scores import Range
 
 
@@ -85,6 +86,7 @@ Workers = Annotated[
 def judged(
     source: str,
     *,
+    planned: bool = False,
     intervals: str | None,
     delta: float,
     weights: str,
@@ -98,7 +100,10 @@ def judged(
     refine: int | None,
     workers: int | None,
 ) -> "Evaluation":
-    """Return the evaluation of a source under options as they were written; a bar shows on a terminal meanwhile."""
+    """Return the evaluation of a source under options as they were written; a bar shows on a terminal meanwhile.
+
+    With ``planned`` a plan is to follow: where there can be none, that is said before anything takes long.
+    """
     from untuned.api import evaluate
 
     # What was not given is left to the source: a study knows its ranges, and has no columns to name.
@@ -112,6 +117,10 @@ def judged(
     if columns is not None:
         options |= _columns(columns)
     chosen: ConventionsName = one_of("--conventions", conventions, ("valid", "paper"))
+    if planned:
+        from untuned.judge.plan import check_plan
+
+        check_plan(intervals, chosen)
     with showing_progress() as progress:
         return evaluate(
             source,
@@ -126,6 +135,14 @@ def judged(
             progress=progress,
             **options,
         )
+
+
+def planning(found: "Evaluation", workers: int | None) -> "Plan":
+    """Return how many trials would settle what is open; a bar shows on a terminal meanwhile."""
+    from untuned.api import plan
+
+    with showing_progress() as progress:
+        return plan(found, workers=workers, progress=progress)
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:

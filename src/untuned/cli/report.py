@@ -21,6 +21,7 @@ from untuned.cli.judging import (
     WeightsText,
     Workers,
     judged,
+    planning,
 )
 from untuned.errors import InvalidInput
 
@@ -57,6 +58,9 @@ def report(
             help="The study that a file of scores comes from, for learning curves and hyperparameters.",
         ),
     ] = None,
+    planned: Annotated[
+        bool, typer.Option("--plan", help="Also how many trials would settle what is open; takes as long again.")
+    ] = False,
     formats: Annotated[
         str, typer.Option("--figures", metavar="pdf,svg,png", help="What the figures of a folder are written as.")
     ] = "pdf",
@@ -94,9 +98,12 @@ def report(
         seed=seed,
         refine=refine,
         workers=workers,
+        planned=planned,
     )
+    plan = planning(found, workers) if planned else None
     made = api.report(
         found,
+        planned=plan or False,
         title=title,
         beside=others,
         study=study if study is not None else api.study_folder(source),

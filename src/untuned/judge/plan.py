@@ -32,6 +32,7 @@ from untuned.judge.intervals import betting, dkw
 from untuned.judge.intervals.comparisons import possible
 from untuned.judge.intervals.kl import lower_limit
 from untuned.judge.jit import kernel
+from untuned.judge.methods import Conventions, method
 from untuned.judge.moves import Board, board
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
@@ -230,17 +231,10 @@ def _pilot(evaluation: Evaluation) -> _Pilot:
     """Return what there is to plan with, after a look whether it can be."""
     if not isinstance(evaluation, Evaluation):
         raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
-    if evaluation.settings["conventions"] != "valid":
-        raise InvalidInput(
-            "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
-            "makes that right"
-        )
     table = evaluation.percentiles
-    if table.low_aer is None or table.high_aer is None:
-        raise InvalidInput(
-            f"a plan needs intervals on percentiles, which {evaluation.method!r} has none of: evaluate with 'pairing' "
-            "or 'betting', or with 'wilson' for an approximate method"
-        )
+    _check(evaluation.method, str(evaluation.settings["conventions"]), table.low_aer is not None)
+    assert table.low_aer is not None
+    assert table.high_aer is not None
     pooled = pools(evaluation.scores)
     estimates = percentiles(pooled)
     trials_aer = _counted(evaluation.method, _smaller(estimates.trials_ae)).astype(np.float64)
@@ -254,6 +248,25 @@ def _pilot(evaluation: Evaluation) -> _Pilot:
         _width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
         _width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
     )
+
+
+def check_plan(intervals: str | None, conventions: Conventions) -> None:
+    """Refuse before scores are judged what `plan` would refuse after that."""
+    chosen = method(intervals, conventions)
+    _check(chosen.name, conventions, chosen.intervals is not None)
+
+
+def _check(name: str, conventions: str, has_intervals: bool) -> None:
+    if conventions != "valid":
+        raise InvalidInput(
+            "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
+            "makes that right"
+        )
+    if not has_intervals:
+        raise InvalidInput(
+            f"a plan needs intervals on percentiles, which {name!r} has none of: evaluate with 'pairing' or "
+            "'betting', or with 'wilson' for an approximate method"
+        )
 
 
 def _part(evaluation: Evaluation) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.plans import Plan
 from untuned.reports.page.render import page
 
 _PAGES = (".html", ".htm")
@@ -31,6 +32,8 @@ class Report:
         The same scores judged by other methods, for a comparison.
     histories
         What the trials left besides scores.
+    plan
+        How many trials would settle what is open.
     """
 
     evaluation: Evaluation
@@ -39,6 +42,7 @@ class Report:
     version: str
     beside: tuple[Evaluation, ...] = ()
     histories: Histories | None = None
+    plan: Plan | None = None
 
     @cached_property
     def html(self) -> str:
@@ -50,6 +54,7 @@ class Report:
             version=self.version,
             beside=self.beside,
             histories=self.histories,
+            plan=self.plan,
         )
 
     def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",)) -> list[Path]:

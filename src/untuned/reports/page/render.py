@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.plans import Plan
 from untuned.reports.page.charts import chart_data
 from untuned.reports.page.content import content, signed
 from untuned.reports.tables.digits import MISSING
@@ -23,6 +24,7 @@ def page(
     version: str,
     beside: Sequence[Evaluation] = (),
     histories: Histories | None = None,
+    plan: Plan | None = None,
 ) -> str:
     """Return a whole HTML document that needs nothing else; the same evaluation gives the same text.
 
@@ -40,6 +42,8 @@ def page(
         The same scores judged by other methods, for a comparison.
     histories
         What the trials left besides scores, for those who look closer.
+    plan
+        How many trials would settle what is open.
     """
     from plotly.offline import get_plotlyjs
 
@@ -50,6 +54,7 @@ def page(
     template.filters |= {"score": _score, "percent": _percent, "share": _share}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
+        plan=() if plan is None else plan.sentences(),
         css=Markup(_file("page.css")),
         script=Markup(_file("page.js")),
         plotly=Markup(get_plotlyjs()),
