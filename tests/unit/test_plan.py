@@ -126,6 +126,14 @@ def test_trials_that_wait_for_a_full_block_do_not_count() -> None:
     assert 1 / RATIO <= planned(30) / planned(20) <= RATIO
 
 
+def test_intervals_that_say_nothing_yet_are_taken_for_those_of_kl() -> None:
+    """Ten trials are no full block: what is known of the width is the level."""
+    pair = only(evaluate(two(size=10), intervals="betting"))
+    right = NATS / entropy(0.6)
+    assert pair.trials is not None
+    assert right <= pair.trials <= RATIO * (right + 20)
+
+
 def test_a_cell_that_has_more_keeps_what_it_has() -> None:
     """The smaller sample decides how wide an interval is, so the larger one's trials neither help nor count again."""
     table = ScoreTable.from_array([[winning(0.6, 1000)] * 2, [constant(100)] * 2], ["A", "B"])
