@@ -288,10 +288,10 @@ def plan(
     --------
     >>> import numpy as np, untuned
     >>> rng = np.random.default_rng(0)
-    >>> scores = {"good": {"a": rng.normal(0.6, 1, 60), "b": rng.normal(0.5, 1, 60)},
+    >>> scores = {"good": {"a": rng.normal(0.3, 1, 60), "b": rng.normal(0.3, 1, 60)},
     ...           "poor": {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}}
     >>> print(untuned.plan(scores).sentences()[0])
-    About 70 more trials per cell (130 in all) would probably tell good from poor.
+    About 13 more trials per cell (73 in all) would probably tell good from poor.
     """
     from untuned.judge.plan import MOST
     from untuned.judge.plan import plan as planned

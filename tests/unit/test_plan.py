@@ -325,7 +325,7 @@ def test_what_one_number_does_is_one_sentence() -> None:
     found = made(PlannedPair("A", "B", 1190), PlannedPair("C", "D", 1150))
     assert found.sentences()[0] == (
         "About 900 more trials per cell (1,200 in all) would probably tell A from B, which makes A the best, and "
-        "settle all 2 open pairs."
+        "settle both open pairs."
     )
     assert "What is beyond" not in repr(found)
 

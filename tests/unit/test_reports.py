@@ -20,7 +20,7 @@ from untuned.reports.bands import bands
 from untuned.reports.page.charts import chart_data, levels
 from untuned.reports.page.content import fingerprint
 from untuned.reports.styles import styles
-from untuned.reports.words import answer, leaders, question, weighing
+from untuned.reports.words import answer, leaders, question, scoring, weighing
 from untuned.verdicts import Pairs
 
 NAMES = ("slow", "middling", "quick", "quickest")
@@ -108,6 +108,12 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
     # Not "better than everybody": of one algorithm nothing at all is known.
     open_ = decided(found, ("quickest", "slow"), ("quickest", "middling"))
     assert answer(open_).startswith("quickest and quick may be the best")
+
+
+def test_scores_are_described_as_they_were_made(found: Evaluation) -> None:
+    assert "(ties count half)" in scoring(found)
+    published = untuned.evaluate(found.scores, conventions="paper", weights="uniform")
+    assert "(ties count in full)" in scoring(published)
 
 
 def test_weights_are_described_as_they_are(found: Evaluation) -> None:

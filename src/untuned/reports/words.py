@@ -33,6 +33,15 @@ def leaders(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(evaluation.algorithms[a] for a in evaluation.order if not better[:, a].any())
 
 
+def scoring(evaluation: Evaluation) -> str:
+    """Return what a score is, in words."""
+    ties = "ties count half" if evaluation.settings.get("payoff") == "mid-rank" else "ties count in full"
+    return (
+        "The score of an algorithm is the mean of its performance percentiles: the share of a reference's trials that "
+        f"a trial of its own is better than ({ties}), over all references and environments, weighted."
+    )
+
+
 def weighing(evaluation: Evaluation) -> str:
     """Return how environments are weighed, in words."""
     chosen = evaluation.settings.get("weights")

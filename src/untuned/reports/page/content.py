@@ -9,7 +9,7 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.citing import citation
 from untuned.reports.tables.content import mean_digits
-from untuned.reports.words import answer, leaders, question, weighing
+from untuned.reports.words import answer, leaders, question, scoring, weighing
 from untuned.scores import ScoreTable
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
@@ -35,6 +35,7 @@ def content(
         "verdicts": evaluation.verdicts,
         "claim": evaluation.claim,
         "warnings": evaluation.warnings,
+        "scoring": scoring(evaluation),
         "weighing": weighing(evaluation),
         "facts": _facts(evaluation),
         "method": evaluation.method,
