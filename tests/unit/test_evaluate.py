@@ -718,4 +718,4 @@ def test_an_evaluation_can_be_pickled_and_copied() -> None:
         assert again.to_json(percentiles=True) == found.to_json(percentiles=True)
         assert again.scores.cell("b", "y").tolist() == [3.0, 1.0]
         with pytest.raises(TypeError):
-            again.settings["delta"] = 0.5
+            again.settings["delta"] = 0.5  # type: ignore[index]
