@@ -437,7 +437,8 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
             "window.addEventListener('beforeprint', () => { window.printed = {"
             "charts: document.querySelectorAll('.chart .main-svg').length,"
             "closed: document.querySelectorAll('details:not([open])').length,"
-            "ink: document.getElementById('chart-aggregate').data[0].marker.color }; })"
+            "ink: document.getElementById('chart-aggregate').data[0].marker.color,"
+            "text: document.getElementById('chart-aggregate').layout.font.color }; })"
         )
         visit.page.pdf(path=tmp_path / "page.pdf", format="A4")
         printed = visit.page.evaluate("window.printed")
@@ -447,6 +448,8 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
         light = json.loads(visit.page.text_content("#charts"))
         best = light["order"][0]
         assert printed["ink"] == light["algorithms"][best]["light"]
+        assert printed["text"] == "#1c1f23"
+        assert visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color") == "#e8eaed"
         assert visit.page.locator("details:not([open])").count() > 0
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 

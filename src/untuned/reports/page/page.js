@@ -162,8 +162,8 @@
   function lines(series, { view, turned, titles, template, xaxis = {} }) {
     const span = view[1] - view[0];
     // Where nothing bounds a function its band leaves the picture.
-    const low = (number) => (number === null ? Math.max(view[0] - span, -Number.MAX_VALUE) : number);
-    const high = (number) => (number === null ? Math.min(view[1] + span, Number.MAX_VALUE) : number);
+    const low = (number) => (number === null ? view[0] - span : number);
+    const high = (number) => (number === null ? view[1] + span : number);
     const bands = [];
     const curves = [];
     const marks = [];
@@ -481,6 +481,7 @@
   let closed = [];
   window.addEventListener("beforeprint", () => {
     printing = true;
+    document.documentElement.classList.add("paper");
     closed = Array.from(document.querySelectorAll("details:not([open])"));
     closed.forEach((each) => (each.open = true));
     marks();
@@ -488,6 +489,7 @@
   });
   window.addEventListener("afterprint", () => {
     printing = false;
+    document.documentElement.classList.remove("paper");
     closed.forEach((each) => (each.open = false));
     marks();
     redraw();
