@@ -64,7 +64,7 @@ def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> 
         "definitions": ", ".join(
             f"{each['name']} {each.get('version', '')}".strip()
             for each in study.get("algorithms", ())
-            if each.get("name") in algorithms
+            if isinstance(each, Mapping) and each.get("name") in algorithms
         ),
     }
     return {name: str(value) for name, value in chosen.items() if value not in (None, "")}
