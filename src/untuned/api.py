@@ -358,8 +358,10 @@ def report(
     import untuned
     from untuned.reports.report import Report
 
-    check_report(out, beside=beside, study=study, formats=formats)
-    if isinstance(source, Evaluation):
+    judged = isinstance(source, Evaluation)
+    conventions = source.settings["conventions"] if judged else options.get("conventions", "valid")
+    check_report(out, beside=beside, study=study, formats=formats, conventions=conventions)
+    if judged:
         _refuse_options(options)
         found = source
     else:
@@ -370,12 +372,15 @@ def report(
         from untuned.adapters.histories import read_histories
 
         histories = read_histories(folder)
+        if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
+            raise InvalidInput(f"the study in {folder} has no algorithm and environment of these scores: name theirs")
+    others = tuple(_beside(found, each, options) for each in beside)
     made = Report(
         evaluation=found,
         title=title or _title(found),
-        command=command or _as_python(found),
+        command=command or _as_python(found, title, others, study),
         version=untuned.__version__,
-        beside=tuple(_beside(found, each) for each in beside),
+        beside=others,
         histories=histories,
         plan=plan(found) if planned is True else planned or None,
     )
@@ -395,17 +400,18 @@ def check_report(
     beside: "Sequence[str | Evaluation]" = (),
     study: str | Path | None = None,
     formats: Sequence[str] = ("pdf",),
+    conventions: Any = "valid",
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
-    from untuned.judge.methods import method
+    from untuned.judge.methods import check_conventions, method
     from untuned.reports.figures.files import checked_formats
     from untuned.reports.report import check_place
 
     if out is not None:
-        check_place(Path(out))
+        check_place(out)
     for each in beside:
         if isinstance(each, str):
-            method(each)
+            check_conventions(method(each), conventions)
     checked_formats(formats)
     if study is not None:
         from untuned.adapters.histories import place_of
@@ -423,15 +429,18 @@ def study_folder(source: Any) -> Path | None:
     return path.parent if path.suffix.lower() in (".sqlite", ".db") else None
 
 
-def _beside(found: Evaluation, other: str | Evaluation) -> Evaluation:
-    """Return the same scores judged by another method."""
+def _beside(found: Evaluation, other: str | Evaluation, options: Mapping[str, Any]) -> Evaluation:
+    """Return the same scores judged by another method, all else alike."""
     if isinstance(other, str):
-        given = found.settings["weights"]
+        settings: Mapping[str, Any] = found.settings
+        weights = settings["weights"]
         return evaluate(
             found.scores,
             intervals=other,
             delta=found.delta,
-            weights=given if given in (GAME, UNIFORM) else found.q_er,
+            weights=weights if weights in (GAME, UNIFORM) else found.q_er,
+            conventions=settings["conventions"],
+            **{name: options[name] for name in ("resamples", "seed", "refine", "workers") if name in options},
         )
     if not isinstance(other, Evaluation):
         raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")
@@ -440,11 +449,16 @@ def _beside(found: Evaluation, other: str | Evaluation) -> Evaluation:
     return other
 
 
-def _as_python(found: Evaluation) -> str:
-    """Return the call that makes a report again."""
-    chosen = {name: found.settings[name] for name in ("intervals", "delta", "weights", "conventions")}
-    given = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
-    return f"untuned.report(untuned.evaluate(scores, {given}), 'report.html')"
+def _as_python(found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None) -> str:
+    """Return the call that makes a report again; what only the caller has, a word stands for."""
+    names = ("intervals", "delta", "weights", "conventions", "resamples", "seed", "refine")
+    chosen = {name: repr(found.settings[name]) for name in names if name in found.settings}
+    if found.settings["weights"] == "given":
+        chosen["weights"] = "weights"
+    more = {"title": title, "beside": [each.method for each in beside], "study": None if study is None else str(study)}
+    judging = ", ".join(f"{name}={value}" for name, value in chosen.items())
+    showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
+    return f"untuned.report(untuned.evaluate(scores, {judging}), 'report.html'{showing})"
 
 
 def check_evaluation(study: "Study", intervals: str | None, delta: float, weights: Weights) -> None:

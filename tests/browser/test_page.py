@@ -205,25 +205,35 @@ def test_missing_values_stay_last(browser: Any, path: Path) -> None:
 def test_algorithms_go_on_and_off_in_every_chart(browser: Any, path: Path) -> None:
     with visiting(browser, path) as visit:
         visit.scrolled()
-        charts = ["#chart-aggregate", *(f".distribution[data-number='{number}']" for number in range(2))]
-        for chart in charts:
-            assert visible_names(visit, chart) == set(ALGORITHMS)
+        charts = ["#chart-aggregate", *(f".distribution[data-number='{number}']" for number in range(3))]
+        there = [set(ALGORITHMS)] * 3 + [set(ALGORITHMS) - {"twin"}]
+
+        def check(hidden: set[str]) -> None:
+            # Those out of sight follow when they are looked at.
+            for chart, names in zip(charts, there, strict=True):
+                visit.page.locator(chart).scroll_into_view_if_needed()
+                visit.page.wait_for_function(
+                    """([chart, count]) => new Set(document.querySelector(chart).data
+                        .filter((trace) => trace.visible !== false).map((trace) => trace.name)).size === count""",
+                    arg=[chart, len(names - hidden)],
+                )
+                assert visible_names(visit, chart) == names - hidden
+
+        check(set())
         button = visit.page.locator("#toggles").get_by_role("button", name="quickest", exact=True)
         assert button.get_attribute("aria-pressed") == "true"
         button.click()
         assert button.get_attribute("aria-pressed") == "false"
-        for chart in charts:
-            assert visible_names(visit, chart) == set(ALGORITHMS) - {"quickest"}
+        assert visit.page.text_content("#announcement") == "quickest is hidden"
+        check({"quickest"})
         button.focus()
         visit.page.keyboard.press("Space")
         assert button.get_attribute("aria-pressed") == "true"
-        assert visible_names(visit, charts[1]) == set(ALGORITHMS)
+        check(set())
         visit.page.locator("#toggles").get_by_role("button", name="none", exact=True).click()
-        for chart in charts:
-            assert visible_names(visit, chart) == set()
+        check(set(ALGORITHMS))
         visit.page.locator("#toggles").get_by_role("button", name="all", exact=True).click()
-        for chart in charts:
-            assert visible_names(visit, chart) == set(ALGORITHMS)
+        check(set())
 
 
 def test_a_chart_drawn_later_knows_who_is_off(browser: Any, path: Path) -> None:
@@ -245,6 +255,53 @@ def test_distributions_turn(browser: Any, path: Path) -> None:
         assert chart.evaluate(read) == [[y, x] for x, y in before]
         visit.page.get_by_label("quantile functions").check()
         assert chart.evaluate(read) == before
+
+
+def test_no_button_sends_a_chart_anywhere(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.scrolled()
+        named = "(chart) => [...chart.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"
+        moving = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+        for chart in visit.page.locator(".chart").all():
+            still = chart.get_attribute("data-chart") == "order"
+            assert chart.evaluate(named) == (moving[:1] if still else moving)
+            assert chart.evaluate("(chart) => chart._context.plotlyServerURL") == ""
+
+
+def test_toggles_leave_the_zoom(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        chart = visit.page.locator(".distribution").first
+        chart.scroll_into_view_if_needed()
+        visit.settled()
+        read = "(chart) => chart.layout.xaxis.range"
+        chart.get_by_role("button", name="Zoom in").click(force=True)
+        visit.page.wait_for_function("document.querySelector('.distribution').layout.xaxis.range[0] > 0.1")
+        zoomed = chart.evaluate(read)
+        visit.page.locator("#toggles").get_by_role("button", name="slow", exact=True).click()
+        assert chart.evaluate(read) == zoomed
+        # Another picture begins anew.
+        visit.page.get_by_label("distribution functions").check()
+        assert chart.evaluate("(chart) => chart.layout.yaxis.range") == [-0.01, 1.01]
+
+
+def test_long_tails_are_shown_when_asked_for(browser: Any, tmp_path: Path) -> None:
+    tailed = {name: {"x": [*reporting.scores(a, 0, 300), -50_000.0]} for a, name in enumerate(("one", "other"))}
+    untuned.report(untuned.evaluate(tailed, weights="uniform"), tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html") as visit:
+        chart = visit.page.locator(".distribution")
+        chart.scroll_into_view_if_needed()
+        visit.settled()
+        assert chart.evaluate("(chart) => chart.layout.yaxis.range[0]") > -1000
+        visit.page.get_by_label("down to the worst trial").check()
+        assert chart.evaluate("(chart) => chart.layout.yaxis.range[0]") < -50_000
+
+
+def test_ranks_sort_from_the_first(browser: Any, path: Path, found: Evaluation) -> None:
+    with visiting(browser, path) as visit:
+        visit.page.locator("#table-ranks .sort", has_text="steep").click()
+        assert column(visit, "#table-ranks", 2) == ["1", "2", "3", "4", "5"]
+        visit.page.locator("#table-weights .sort", has_text="quick").first.click()
+        assert visit.page.locator("#table-weights th[aria-sort=descending]").count() == 1
 
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
@@ -278,6 +335,19 @@ def test_keyboard_alone_gets_everywhere(browser: Any, path: Path) -> None:
                 + ("#" + element[2] if element[2] else "")
             )
         assert {"BUTTON.sort", "SUMMARY", "INPUT", "DIV.scroll", "BUTTON#download", "PRE.code"} <= reached
+
+
+def test_charts_are_one_thing_to_those_who_hear_the_page(browser: Any, path: Path) -> None:
+    with visiting(browser, path) as visit:
+        visit.scrolled()
+        tree = visit.page.context.new_cdp_session(visit.page).send("Accessibility.getFullAXTree")["nodes"]
+        heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
+        figures = [name for role, name in heard if role == "figure" and name]
+        assert len(figures) == 5
+        assert figures[0].startswith("Aggregate scores with intervals")
+        # Neither ticks nor titles of axes: letters without a picture.
+        assert ("StaticText", "probability") not in heard
+        assert ("button", "Zoom in") in heard
 
 
 def test_everything_has_a_name_for_those_who_hear_the_page(browser: Any, path: Path) -> None:
@@ -367,7 +437,8 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
             "window.addEventListener('beforeprint', () => { window.printed = {"
             "charts: document.querySelectorAll('.chart .main-svg').length,"
             "closed: document.querySelectorAll('details:not([open])').length,"
-            "ink: document.getElementById('chart-aggregate').data[0].marker.color }; })"
+            "ink: document.getElementById('chart-aggregate').data[0].marker.color,"
+            "text: document.getElementById('chart-aggregate').layout.font.color }; })"
         )
         visit.page.pdf(path=tmp_path / "page.pdf", format="A4")
         printed = visit.page.evaluate("window.printed")
@@ -377,6 +448,8 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
         light = json.loads(visit.page.text_content("#charts"))
         best = light["order"][0]
         assert printed["ink"] == light["algorithms"][best]["light"]
+        assert printed["text"] == "#1c1f23"
+        assert visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color") == "#e8eaed"
         assert visit.page.locator("details:not([open])").count() > 0
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 

@@ -130,3 +130,23 @@ def test_a_plan_is_asked_for(call: Call, capsys: pytest.CaptureFixture[str], sco
         assert said.code == 2
         assert "a plan needs" in said.err
     assert "--plan is for text and JSON" in evaluate(few, "--plan", "--format", "csv").err
+
+
+def test_what_is_judged_beside_has_the_same_options(call: Call, scores: Path, tmp_path: Path) -> None:
+    pages = []
+    for seed in ("1", "2", "2"):
+        options = ("--weights", "uniform", "--beside", "bootstrap", "--resamples", "30", "--seed", seed)
+        assert call(scores, "--out", tmp_path / "page.html", *options).code == 0
+        text = (tmp_path / "page.html").read_text(encoding="utf-8")
+        pages.append(json.loads(text.split('id="charts">')[1].split("</script>")[0])["aggregate"][1])
+    assert pages[0]["low"] != pages[1]["low"]
+    assert pages[1] == pages[2]
+
+
+def test_titles_and_names_that_are_no_text(call: Call, scores: Path, tmp_path: Path) -> None:
+    said = call(scores, "--out", tmp_path / "page.html", "--weights", "uniform", "--title", "not text: \udcff")
+    assert (said.code, said.err) == (0, "")
+    assert "<title>not text: ?</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    said = call(scores, "--out", "")
+    assert said.code == 2
+    assert "no place for the report was named" in said.err

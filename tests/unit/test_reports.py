@@ -336,3 +336,119 @@ def test_a_plan_of_scores_is_that_of_their_evaluation() -> None:
     assert untuned.plan(few.scores, weights="uniform", workers=1).to_dict() == untuned.plan(few).to_dict()
     with pytest.raises(InvalidInput, match="delta given with an evaluation"):
         untuned.plan(few, delta=0.1)
+
+
+def test_what_is_judged_beside_is_judged_alike() -> None:
+    # Every other trial ties, which the conventions count differently.
+    scores = {
+        name: {"x": np.round(reporting.scores(a, 0, 60), -1), "y": np.round(reporting.scores(a, 1, 60), -1)}
+        for a, name in enumerate(NAMES[:3])
+    }
+    options: dict[str, Any] = {"conventions": "paper", "weights": "uniform"}
+    report = untuned.report(scores, beside=["pbp-t", "bootstrap"], resamples=50, seed=3, **options)
+    for other in report.beside:
+        assert other.settings["conventions"] == "paper"
+        np.testing.assert_array_equal(other.score_a, report.evaluation.score_a)
+    alone = untuned.evaluate(scores, intervals="bootstrap", resamples=50, seed=3, **options)
+    np.testing.assert_array_equal(report.beside[1].low_a, alone.low_a)
+    with pytest.raises(InvalidInput, match="goes with the paper's methods"):
+        untuned.report("nothing.csv", beside=["kl"], conventions="paper")
+
+
+def test_words_on_the_page_fit_the_evaluation(found: Evaluation) -> None:
+    uniform = untuned.report(found).html
+    assert "All of them hold together." in uniform
+    assert "is better than (ties count half), over" in uniform
+    assert "What has no weight" not in uniform
+    assert "All 6 differences with intervals" in uniform
+    two = reporting.evaluated(("a", "b"), ("x", "y"), 1, intervals="pbp", conventions="paper")
+    game = untuned.report(two).html
+    assert "All of them are approximate." in game
+    assert "is better than (ties count in full), over" in game
+    assert "What has no weight is not ignored" in game
+    assert "The difference with its interval" in game
+    assert "2 algorithms, 2 environments, 1 trial of each pair of them" in game
+
+
+@pytest.mark.parametrize("name", ["\u202eoverridden", "שלום", "مرحبا"])
+def test_names_from_right_to_left_turn_no_sentence(name: str) -> None:
+    found = reporting.evaluated(("slow", name), ("x",), 200, weights="uniform")
+    page = untuned.report(found).html
+    sentence = re.search(r'<p class="answer">(.*)</p>', page)
+    assert sentence is not None
+    shown = name.lstrip("\u202e")
+    assert sentence[1] == f"\u2068{shown}\u2069 performs best: it is better than the other one."
+    assert f"<li>\u2068{shown}\u2069 is better than slow.</li>" in page
+    assert page.count("\u2068") == 2
+
+
+def test_the_call_that_makes_it_again_says_everything(found: Evaluation) -> None:
+    given = untuned.evaluate(found.scores, intervals="bootstrap", resamples=40, seed=2, weights={"flat": 3, "steep": 1})
+    report = untuned.report(given, title="It's mine", beside=["pbp"])
+    scope: dict[str, Any] = {"untuned": untuned, "scores": found.scores, "weights": {"flat": 3, "steep": 1}}
+    again = eval(report.command.replace("'report.html'", "None"), scope)
+    assert again.command == report.command
+    assert again.html == report.html
+
+
+def test_a_page_is_written_whole_or_not_at_all(
+    found: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = untuned.report(found, title="half a byte \udcff")
+    (tmp_path / "report.html").write_text("before")
+    whole = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        whole(path, content[:100])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(InvalidInput, match="No space left"):
+            report.save(tmp_path / "report.html")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.html", "before")]
+    report.save(tmp_path / "report.html")
+    content = (tmp_path / "report.html").read_bytes()
+    assert b"half a byte ?" in content
+    assert b"\r\n" not in content
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "wrong"),
+    [
+        ("all/evaluation.json", None, "evaluation.json is a folder, where a report has a file"),
+        ("all/report.html", None, "report.html is a folder, where a report has a file"),
+        ("all", "all/tables", "tables is a file, where a report has a folder"),
+        ("all", "all/figures", "figures is a file, where a report has a folder"),
+    ],
+)
+def test_what_is_in_the_way_is_said_before_anything_is_written(
+    found: Evaluation, tmp_path: Path, folder: str, file: str | None, wrong: str
+) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    if file is not None:
+        (tmp_path / file).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InvalidInput, match=wrong):
+        untuned.report(found, tmp_path / "all")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_places_are_looked_at_before_anything_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="no place for the report was named"):
+        untuned.report("nothing.csv", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(InvalidInput, match="is a file"):
+        untuned.report("nothing.csv", "~/file")
+    # The superuser may write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(InvalidInput, match=r"cannot be written to: name a place that can"):
+        untuned.report("nothing.csv", tmp_path / "new" / "report.html")
+
+
+def test_scores_at_the_end_of_what_numbers_can_be() -> None:
+    scores = {"a": {"x": np.linspace(0.5, 1.0, 30) * 1.7e308}, "b": {"x": np.linspace(0.5, 1.0, 30) * -1.7e308}}
+    data = chart_data(untuned.evaluate(scores, weights="uniform"), (), None)
+    assert len(data["distributions"]["panels"][0]["series"]) == 2

@@ -33,7 +33,8 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
         Where there is no study.
     """
     with Store.open(place_of(folder)) as store:
-        table = store.scores(nonfinite=store.facts.get("failures", "error")).select(*store.compared)
+        # Pictures are for looking at failures, too: "error" is a word to those who judge.
+        table = store.scores(nonfinite="worst").select(*store.compared)
         facts = _facts(store.facts, table.algorithms, sum(store.failures().values()))
         cells: dict[tuple[str, str], History] = {}
         for a, algorithm in enumerate(table.algorithms):
@@ -59,11 +60,11 @@ def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> 
         "metric": study.get("metric"),
         "precision": study.get("precision"),
         "collected with untuned": study.get("untuned"),
-        "trials that failed": f"{failed:,}, counted as {study.get('failures', 'an error')}" if failed else "none",
+        "trials that failed": f"{failed:,}, counted as the worst" if failed else "none",
         "definitions": ", ".join(
             f"{each['name']} {each.get('version', '')}".strip()
             for each in study.get("algorithms", ())
-            if each.get("name") in algorithms
+            if isinstance(each, Mapping) and each.get("name") in algorithms
         ),
     }
     return {name: str(value) for name, value in chosen.items() if value not in (None, "")}

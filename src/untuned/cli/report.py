@@ -1,6 +1,7 @@
 """``untuned report``: an evaluation as a page to read, or as a folder with all tables and figures."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,10 +84,10 @@ def report(
     others = _names("--beside", beside)
     kinds = _names("--figures", formats)
     # Before anything takes long.
-    api.check_report(out, beside=others, study=study, formats=kinds)
-    found = judged(
+    api.check_report(out, beside=others, study=study, formats=kinds, conventions=conventions)
+    judge = partial(
+        judged,
         source,
-        intervals=intervals,
         delta=delta,
         weights=weights,
         conventions=conventions,
@@ -98,14 +99,15 @@ def report(
         seed=seed,
         refine=refine,
         workers=workers,
-        planned=planned,
     )
+    found = judge(intervals=intervals, planned=planned)
     plan = planning(found, workers) if planned else None
     made = api.report(
         found,
         planned=plan or False,
         title=title,
-        beside=others,
+        # By the same options: the bootstrap's resamples, for one, are no part of what another method found.
+        beside=[judge(intervals=name) for name in others],
         study=study if study is not None else api.study_folder(source),
         command=shlex.join(["untuned", *context.obj]),
     )

@@ -1,5 +1,6 @@
 """`Report`: an evaluation as people read it, to be saved or shown."""
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -67,23 +68,18 @@ class Report:
         formats
             Of the figures in a folder: "pdf", "svg", "png".
         """
+        check_place(path)
         place = Path(path).expanduser()
-        check_place(place)
         if place.suffix.lower() not in _PAGES:
             return self._save_folder(place, formats)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(self.html, encoding="utf-8")
-        return [place]
+        return [_written(place, self.html)]
 
     def _save_folder(self, folder: Path, formats: tuple[str, ...]) -> list[Path]:
         from untuned.reports import figures, tables
 
-        written = self.save(folder / "report.html")
-        numbers = folder / "evaluation.json"
-        numbers.write_text(self.evaluation.to_json(percentiles=True) + "\n", encoding="utf-8")
         return [
-            *written,
-            numbers,
+            _written(folder / "report.html", self.html),
+            _written(folder / "evaluation.json", self.evaluation.to_json(percentiles=True) + "\n"),
             *tables.save_all(self.evaluation, folder / "tables"),
             *figures.save_all(
                 self.evaluation, folder / "figures", beside=self.beside, histories=self.histories, formats=formats
@@ -101,13 +97,44 @@ class Report:
         )
 
 
-def check_place(path: Path) -> None:
+def _written(place: Path, text: str) -> Path:
+    """Write a file, all of it or nothing, and return its path."""
+    # Half of what stands for a byte of a name that is no text cannot be written: a question mark can.
+    content = text.encode("utf-8", errors="replace")
+    beside = place.with_name(f".{place.name[:100]}.{os.getpid()}")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            # Bytes, so that lines end alike on every system.
+            beside.write_bytes(content)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{place} cannot be written: {error.strerror}") from None
+    return place
+
+
+def check_place(given: str | Path) -> None:
     """Refuse a place where a report cannot be written."""
+    if not str(given):
+        raise InvalidInput("no place for the report was named: name a file that ends in .html, or a folder")
+    path = Path(given).expanduser()
     if path.suffix.lower() in _PAGES:
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder: name a file in it, or a folder that does not end in .html")
-    elif path.is_file():
-        raise InvalidInput(f"{path} is a file: a report goes to a file that ends in .html, or to a folder")
+    else:
+        if path.is_file():
+            raise InvalidInput(f"{path} is a file: a report goes to a file that ends in .html, or to a folder")
+        for file in (path / "report.html", path / "evaluation.json"):
+            if file.is_dir():
+                raise InvalidInput(f"{file} is a folder, where a report has a file: move it, or name another folder")
+        for folder in (path / "tables", path / "figures"):
+            if folder.is_file():
+                raise InvalidInput(f"{folder} is a file, where a report has a folder: move it, or name another folder")
     for parent in path.parents:
         if parent.is_file():
             raise InvalidInput(f"{parent} is a file: a report cannot go below it")
+    there = next(parent for parent in (path, *path.absolute().parents) if parent.is_dir())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InvalidInput(f"{there} cannot be written to: name a place that can")

@@ -76,7 +76,7 @@ def view_of(samples: Sequence[Floats], *, even: bool = False) -> View:
     quartiles = np.quantile(
         np.concatenate([np.quantile(each, np.linspace(0.01, 0.99, 50)) for each in finite]), [0.25, 0.5, 0.75]
     )
-    middle = float(quartiles[2] - quartiles[0])
+    middle = float(quartiles[2]) - float(quartiles[0])
     if not even and 0.0 < middle < _SQUEEZED * (high - low):
         view = View(low, high, lowest, highest, float(quartiles[1]), middle)
         ends_there = _stretched(np.array([low, high]), view)

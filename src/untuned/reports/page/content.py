@@ -2,7 +2,10 @@
 
 import hashlib
 import math
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from untuned.evaluation import Evaluation
@@ -27,12 +30,15 @@ def content(
 ) -> dict[str, Any]:
     """Return what the template needs, by name; everything is escaped there."""
     first = leaders(evaluation)
+    readable = replace(evaluation, algorithms=tuple(map(isolated, evaluation.algorithms)))
     return {
         "title": title,
         "version": version,
         "question": question(evaluation),
-        "answer": answer(evaluation),
-        "verdicts": evaluation.verdicts,
+        "answer": answer(readable),
+        "verdicts": readable.verdicts,
+        "valid": evaluation.valid,
+        "game": evaluation.settings.get("weights") == "game",
         "claim": evaluation.claim,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),
@@ -73,6 +79,14 @@ def content(
     }
 
 
+def isolated(name: str) -> str:
+    """Return a name as it may stand in a sentence: one written from right to left leaves the words around in place."""
+    plain = re.sub("[\u202a-\u202e\u2066-\u2069]", "", name)
+    if plain == name and not any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in name):
+        return name
+    return f"\N{FIRST STRONG ISOLATE}{plain}\N{POP DIRECTIONAL ISOLATE}"
+
+
 def fingerprint(table: ScoreTable) -> str:
     """Return what tells whether two tables have the same names and scores, in the same order."""
     digest = hashlib.blake2b(digest_size=16)
@@ -86,9 +100,11 @@ def fingerprint(table: ScoreTable) -> str:
 def _facts(evaluation: Evaluation) -> str:
     trials = evaluation.trials_ae
     per_cell = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
+    trial = "trial" if trials.max() == 1 else "trials"
+    environment = "environment" if len(evaluation.environments) == 1 else "environments"
     return (
-        f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} "
-        f"environment{'' if len(evaluation.environments) == 1 else 's'}, {per_cell} trials of each pair of them; "
+        f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
+        f"{per_cell} {trial} of each pair of them; "
         f"intervals by {evaluation.method}, {evaluation.level} together"
     )
 

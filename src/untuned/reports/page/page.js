@@ -7,16 +7,21 @@
   let view = "quantile";
   let whole = false;
 
-  // Names are anybody's text, and the charts read tags in theirs.
-  const plain = (text) =>
-    String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", " ");
+  // Names are anybody's text, and the charts read tags and formulas in theirs.
+  const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\n": " " };
+  const plain = (text) => String(text).replace(/[&<>$\n]/g, (letter) => entities[letter]);
   const brief = (text, most = 26) => {
     const letters = Array.from(text);
     return letters.length <= most ? text : letters.slice(0, most - 9).join("") + "…" + letters.slice(-8).join("");
   };
   const night = () => dark.matches && !printing;
   const colour = (a) => data.algorithms[a][night() ? "dark" : "light"];
-  const faint = (a) => colour(a) + (data.algorithms.length > 12 ? "18" : "28");
+  // The more bands lie above one another the fainter each is: together they leave half of what is below to be seen.
+  const faint = (a) => {
+    const count = shown.filter(Boolean).length;
+    const share = Math.min(0.16, 0.8 / Math.max(count, 1));
+    return colour(a) + Math.round(255 * share).toString(16).padStart(2, "0");
+  };
   const dash = (a, width) => data.algorithms[a].dashes.map((length) => `${length * width}px`).join(",") || "solid";
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const said = (number) =>
@@ -27,7 +32,8 @@
     gridcolor: ink("--line"),
     zeroline: false,
     linecolor: ink("--muted"),
-    automargin: true,
+    // Sideways only: labels that come and go with the height make the charts' library measure without an end.
+    automargin: "width",
     ...more,
   });
   const layout = (more) => ({
@@ -39,13 +45,17 @@
     hovermode: "closest",
     hoverlabel: { align: "left" },
     dragmode: window.matchMedia("(pointer: coarse)").matches ? false : "zoom",
+    // Who is on and off changes nothing about where one has zoomed to.
+    uirevision: `${view} ${whole}`,
     ...more,
   });
+  // The bundle brings a button that sends a chart to a server. Only these are shown, whatever the next one brings.
+  const buttons = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
   const settings = {
     displaylogo: false,
     responsive: true,
     scrollZoom: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    plotlyServerURL: "",
   };
 
   // Several intervals of an algorithm stand below one another, those of the first method on top.
@@ -156,6 +166,7 @@
     const high = (number) => (number === null ? view[1] + span : number);
     const bands = [];
     const curves = [];
+    const marks = [];
     series.forEach((each) => {
       const name = plain(data.algorithms[each.a].name);
       const there = each.x.concat(each.x.slice().reverse());
@@ -174,7 +185,7 @@
       });
       curves.push({
         type: "scatter",
-        mode: "lines+markers",
+        mode: "lines",
         x: turned ? each.y : each.x,
         y: turned ? each.x : each.y,
         name,
@@ -186,21 +197,26 @@
           said(each.high[i]),
         ]),
         line: { color: colour(each.a), width: 1.8, dash: dash(each.a, 1.8) },
-        // A mark here and there, not at the same places for everybody.
-        marker: {
-          color: colour(each.a),
-          symbol: data.algorithms[each.a].symbol,
-          size: each.x.map((_, i) => ((i + 3 * each.a) % Math.ceil(each.x.length / 6) === 0 ? 7 : 0)),
-          line: { width: 0 },
-        },
         hovertemplate: template,
+        visible: shown[each.a],
+      });
+      // A mark here and there, not at the same places for everybody. By themselves: on every point they take a second.
+      const marked = (_, i) => (i + 3 * each.a) % Math.ceil(each.x.length / 6) === 0;
+      marks.push({
+        type: "scatter",
+        mode: "markers",
+        x: (turned ? each.y : each.x).filter(marked),
+        y: (turned ? each.x : each.y).filter(marked),
+        marker: { color: colour(each.a), symbol: data.algorithms[each.a].symbol, size: 7, line: { width: 0 } },
+        hoverinfo: "skip",
+        name,
         visible: shown[each.a],
       });
     });
     const across = axis(titles[0], xaxis);
     const along = axis(titles[1], { range: view });
     return [
-      bands.concat(curves),
+      bands.concat(curves, marks),
       layout(turned ? { xaxis: { ...along }, yaxis: { ...across } } : { xaxis: across, yaxis: along }),
     ];
   }
@@ -267,7 +283,7 @@
     return [
       [trace],
       layout({
-        xaxis: axis(plain(brief(each.name, 40)), { type: each.log ? "log" : "linear", ...ticks }),
+        xaxis: axis(plain(brief(each.name, 40)), { type: each.log ? "log" : "linear", automargin: "height", ...ticks }),
         yaxis: axis("median score", { range: view }),
       }),
     ];
@@ -281,15 +297,31 @@
     // Before printing the window still has its own width: these fit between the margins of A4 and letter paper.
     if (printing) arrangement.width = element.closest(".panel") ? 330 : 680;
     drawn.add(element);
-    return Plotly.react(element, traces, arrangement, settings);
+    const still = element.dataset.chart === "order";
+    const made = Plotly.react(element, traces, arrangement, {
+      ...settings,
+      modeBarButtons: still ? buttons.slice(0, 1) : buttons,
+    });
+    // The element has a name that says what there is; its letters and lines by themselves say nothing.
+    element.querySelectorAll(".main-svg").forEach((each) => each.setAttribute("aria-hidden", "true"));
+    return made;
   }
 
-  const redraw = () => Promise.all(Array.from(drawn, draw));
+  // Those far from the window are drawn again when they come near: fifty of fifty algorithms would take half a minute.
+  const near = new Set();
+  function redraw() {
+    for (const element of Array.from(drawn)) {
+      if (near.has(element)) draw(element);
+      else drawn.delete(element);
+    }
+  }
 
   // A chart is drawn when it comes near the window: 57 environments would take seconds together.
   const nearby = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
+        if (entry.isIntersecting) near.add(entry.target);
+        else near.delete(entry.target);
         if (entry.isIntersecting && !drawn.has(entry.target)) draw(entry.target);
       }
     },
@@ -376,7 +408,7 @@
         const heading = button.closest("th");
         const before = heading.getAttribute("aria-sort");
         // Numbers begin with the largest, but ranks and names with the first.
-        const rising = button.dataset.kind === "text" || /^(rank|worst|best)$/.test(button.textContent);
+        const rising = button.dataset.kind !== "number";
         const ascending = before === "none" ? rising : before === "descending";
         const rows = Array.from(body.rows, (row) => ({ row, value: row.cells[column].dataset.value }));
         rows.sort(compare(button.dataset.kind, ascending));
@@ -401,6 +433,7 @@
       const [a, e] = choices.map((select) => Number(select.value));
       for (const old of panels.querySelectorAll(".chart")) {
         drawn.delete(old);
+        near.delete(old);
         nearby.unobserve(old);
         Plotly.purge(old);
       }
@@ -418,7 +451,7 @@
         chart.className = "chart response";
         chart.dataset.chart = "response";
         chart.dataset.number = number;
-        chart.setAttribute("role", "img");
+        chart.setAttribute("role", "figure");
         chart.setAttribute("aria-label", `Median score by ${each.name}`);
         panel.append(title, source, chart);
         panels.append(panel);
@@ -448,6 +481,7 @@
   let closed = [];
   window.addEventListener("beforeprint", () => {
     printing = true;
+    document.documentElement.classList.add("paper");
     closed = Array.from(document.querySelectorAll("details:not([open])"));
     closed.forEach((each) => (each.open = true));
     marks();
@@ -455,6 +489,7 @@
   });
   window.addEventListener("afterprint", () => {
     printing = false;
+    document.documentElement.classList.remove("paper");
     closed.forEach((each) => (each.open = false));
     marks();
     redraw();
