@@ -4,8 +4,8 @@
 
 One JSON object a line with --json. The board is the paper's: 11 algorithms on 15 environments with 10,000 trials each,
 and histories of 500 trials of each cell with four hyperparameters and 100 episodes. The evaluation is made with equal
-weights, whose bounds take no time, because only what comes after it is timed. "page" is one HTML file, "folder" the
-page with all tables and all figures as PDF. The ratio is to judging the same scores with equal weights.
+weights, whose bounds take no time, because only what comes after it is timed. "page" is one HTML file, "folder" the page
+with all tables and all figures as PDF, drawn by two processes. The ratio is to judging the same scores so.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from untuned.scores import ScoreTable
 
 SIZES = ((4, 4, 300), (11, 15, 10_000), (50, 57, 100))
 PARTS = ("page", "folder")
+WORKERS = 2
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -61,7 +62,7 @@ def measured(size: tuple[int, int, int], part: str, folder: Path) -> dict[str, A
     judging, evaluation = timed(lambda: untuned.evaluate(table, weights="uniform"))
     report = Report(evaluation, "A benchmark", "none", untuned.__version__, histories=histories(table))
     place = folder / ("report.html" if part == "page" else "report")
-    seconds, written = timed(lambda: report.save(place))
+    seconds, written = timed(lambda: report.save(place, workers=WORKERS))
     return {
         "part": part,
         "algorithms": size[0],

@@ -378,7 +378,7 @@ def report(
     made = Report(
         evaluation=found,
         title=title or _title(found),
-        command=command or _as_python(found, title, others, study),
+        command=command or _as_python(found, title, others, study, bool(planned)),
         version=untuned.__version__,
         beside=others,
         histories=histories,
@@ -449,13 +449,20 @@ def _beside(found: Evaluation, other: str | Evaluation, options: Mapping[str, An
     return other
 
 
-def _as_python(found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None) -> str:
+def _as_python(
+    found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None, planned: bool
+) -> str:
     """Return the call that makes a report again; what only the caller has, a word stands for."""
     names = ("intervals", "delta", "weights", "conventions", "resamples", "seed", "refine")
     chosen = {name: repr(found.settings[name]) for name in names if name in found.settings}
     if found.settings["weights"] == "given":
         chosen["weights"] = "weights"
-    more = {"title": title, "beside": [each.method for each in beside], "study": None if study is None else str(study)}
+    more = {
+        "title": title,
+        "beside": [each.method for each in beside],
+        "study": None if study is None else str(study),
+        "planned": planned,
+    }
     judging = ", ".join(f"{name}={value}" for name, value in chosen.items())
     showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
     return f"untuned.report(untuned.evaluate(scores, {judging}), 'report.html'{showing})"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from untuned.scores import Floats
@@ -46,7 +45,7 @@ class Histories:
 
     cells: Mapping[tuple[str, str], History]
     most: int
-    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_returns(self) -> bool:

@@ -858,3 +858,15 @@ def test_file_names_are_safe_and_differ() -> None:
     assert names["\u4e2d\u6587"] == "unnamed"
     assert len(set(names.values())) == len(names)
     assert all(len(name) < 70 and set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in names.values())
+
+
+def test_two_processes_write_what_one_writes(tmp_path: Path) -> None:
+    evaluation = found(table(("careful", "bold"), ("hill", "dale"), 12))
+    left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)
+    places = tmp_path / "one", tmp_path / "two"
+    one, two = (
+        figures.save_all(evaluation, place, histories=left, formats=["svg"], workers=workers)
+        for place, workers in zip(places, (1, 2), strict=True)
+    )
+    assert [path.name for path in one] == [path.name for path in two]
+    assert all(path.read_bytes() == other.read_bytes() for path, other in zip(one, two, strict=True))

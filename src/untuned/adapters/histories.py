@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
                 trials = list(itertools.islice(store.trials([algorithm], [environment]), most))
                 if trials:
                     cells[algorithm, environment] = _history(trials, table.cells[a][e][: len(trials)])
-    return Histories(MappingProxyType(cells), most, MappingProxyType(facts))
+    return Histories(cells, most, facts)
 
 
 def place_of(folder: str | Path) -> Path:
@@ -80,7 +79,7 @@ def _history(trials: list[StoredTrial], scores: np.ndarray[Any, np.dtype[np.floa
     returns = tuple(np.empty(0) if trial.returns is None else trial.returns for trial in trials)
     return History(
         scores,
-        MappingProxyType({name: tuple(each) for name, each in values.items()}),
-        MappingProxyType(distributions),
+        {name: tuple(each) for name, each in values.items()},
+        distributions,
         returns if kept and any(each.size for each in returns) else (),
     )

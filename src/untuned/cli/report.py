@@ -111,7 +111,7 @@ def report(
         study=study if study is not None else api.study_folder(source),
         command=shlex.join(["untuned", *context.obj]),
     )
-    written = made.save(out, formats=kinds)
+    written = made.save(out, formats=kinds, workers=api.processors() if workers is None else workers)
     _tell(made, written)
 
 

@@ -58,7 +58,7 @@ class Report:
             plan=self.plan,
         )
 
-    def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",)) -> list[Path]:
+    def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",), workers: int = 1) -> list[Path]:
         """Write the page, or a folder with the page, all tables, all figures and the numbers; return what was written.
 
         Parameters
@@ -67,14 +67,16 @@ class Report:
             A file that ends in .html for the page alone; anything else is a folder, made if need be.
         formats
             Of the figures in a folder: "pdf", "svg", "png".
+        workers
+            How many processes draw these: with more than one a script needs ``if __name__ == "__main__":``.
         """
         check_place(path)
         place = Path(path).expanduser()
         if place.suffix.lower() not in _PAGES:
-            return self._save_folder(place, formats)
+            return self._save_folder(place, formats, workers)
         return [_written(place, self.html)]
 
-    def _save_folder(self, folder: Path, formats: tuple[str, ...]) -> list[Path]:
+    def _save_folder(self, folder: Path, formats: tuple[str, ...], workers: int) -> list[Path]:
         from untuned.reports import figures, tables
 
         return [
@@ -82,7 +84,12 @@ class Report:
             _written(folder / "evaluation.json", self.evaluation.to_json(percentiles=True) + "\n"),
             *tables.save_all(self.evaluation, folder / "tables"),
             *figures.save_all(
-                self.evaluation, folder / "figures", beside=self.beside, histories=self.histories, formats=formats
+                self.evaluation,
+                folder / "figures",
+                beside=self.beside,
+                histories=self.histories,
+                formats=formats,
+                workers=workers,
             ),
         ]
 

@@ -1,6 +1,9 @@
 """Figures as files: the same figure is the same file, byte for byte."""
 
+import multiprocessing
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,7 @@ def save_all(
     beside: Sequence[Evaluation] = (),
     histories: Histories | None = None,
     formats: Sequence[str] = ("pdf",),
+    workers: int = 1,
 ) -> list[Path]:
     """Write every figure that there is something to show in, and return their paths.
 
@@ -104,19 +108,56 @@ def save_all(
         What trials left, for learning curves and hyperparameters.
     formats
         Of ``"pdf"``, ``"svg"`` and ``"png"``.
+    workers
+        How many processes draw: with more than one a script needs ``if __name__ == "__main__":``. No file depends on
+        it.
 
     Raises
     ------
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    forms = checked_formats(formats)
-    written = []
-    for name, draw in _figures(evaluation, beside, histories):
+    work = _Work(evaluation, tuple(beside), histories, Path(folder).expanduser(), checked_formats(formats))
+    count = len(work.figures())
+    if workers == 1:
+        return [path for number in range(count) for path in work.save(number)]
+    # Drawing holds Python's lock, so threads would not help. What all figures need is sent to each process once.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, count), mp_context=context, initializer=_begin, initargs=(work,)) as crew:
+        return [path for written in crew.map(_save, range(count)) for path in written]
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Everything that figures are made of, and where they go."""
+
+    evaluation: Evaluation
+    beside: tuple[Evaluation, ...]
+    histories: Histories | None
+    folder: Path
+    formats: tuple[str, ...]
+
+    def figures(self) -> list[tuple[str, Callable[[], Any]]]:
+        return _figures(self.evaluation, self.beside, self.histories)
+
+    def save(self, number: int) -> list[Path]:
+        """Draw and write one of the figures."""
+        name, draw = self.figures()[number]
         drawn = draw()
         figure = drawn if isinstance(drawn, Figure) else (drawn[0] if isinstance(drawn, list) else drawn).figure
-        written += [save(figure, Path(folder).expanduser() / f"{name}.{form}") for form in forms]
-    return written
+        return [save(figure, self.folder / f"{name}.{form}") for form in self.formats]
+
+
+#: What a process draws from, set when it begins.
+_here: list[_Work] = []
+
+
+def _begin(work: _Work) -> None:
+    _here.append(work)
+
+
+def _save(number: int) -> list[Path]:
+    return _here[0].save(number)
 
 
 def checked_formats(formats: Sequence[str]) -> tuple[str, ...]:

@@ -17,6 +17,9 @@ from untuned.scores import Floats
 
 #: Points of a distribution, at most and at least; and numbers that all distributions may have together, about 2 MB.
 _MOST_POINTS, _LEAST_POINTS, _NUMBERS = 201, 33, 300_000
+#: The same of learning curves; and how many charts of hyperparameters there are at most, about 1 MB.
+_MOST_EPISODES, _LEAST_EPISODES = 50, 12
+_MOST_RESPONSES = 4_000
 
 
 def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None) -> dict[str, Any]:
@@ -39,6 +42,7 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
         "distributions": _distributions(evaluation),
         "curves": [] if histories is None else _curves(evaluation, histories),
         "responses": [] if histories is None else _responses(evaluation, histories),
+        "most_responses": _MOST_RESPONSES,
     }
 
 
@@ -96,12 +100,13 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:
+    points = int(np.clip(_NUMBERS / max(3 * len(histories.cells), 1), _LEAST_EPISODES, _MOST_EPISODES))
     panels = []
     for environment in evaluation.environments:
         series = []
         for a, algorithm in enumerate(evaluation.algorithms):
             history = histories.cells.get((algorithm, environment))
-            curve = None if history is None else learning_curve(history, delta=evaluation.delta)
+            curve = None if history is None else learning_curve(history, delta=evaluation.delta, points=points)
             if curve is not None:
                 series.append(
                     {
@@ -118,9 +123,13 @@ def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]
 
 
 def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:
-    found = []
-    for a, algorithm in enumerate(evaluation.algorithms):
-        for e, environment in enumerate(evaluation.environments):
+    """Return charts of hyperparameters, of whole environments: where there are too many, of those that weigh most."""
+    found: list[dict[str, Any]] = []
+    for e in np.argsort(-evaluation.environment_weights, kind="stable").tolist():
+        if len(found) >= _MOST_RESPONSES:
+            break
+        environment = evaluation.environments[e]
+        for a, algorithm in enumerate(evaluation.algorithms):
             history = histories.cells.get((algorithm, environment))
             for name, text in ({} if history is None else history.distributions).items():
                 assert history is not None
@@ -140,7 +149,7 @@ def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, A
                             "log": shown.logarithmic,
                         }
                     )
-    return found
+    return sorted(found, key=lambda each: (each["a"], each["e"]))
 
 
 def _short(numbers: Iterable[float] | Floats) -> list[float | int | None]:

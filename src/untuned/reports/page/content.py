@@ -64,6 +64,7 @@ def content(
         "reference_weights": evaluation.reference_weights.tolist(),
         "curves": [panel["environment"] for panel in charts["curves"]],
         "responses": bool(charts["responses"]),
+        "cut": len(charts["responses"]) >= charts["most_responses"],
         "most": f"{histories.most:,}" if histories is not None else "",
         "aggregate_height": 70 + len(evaluation.algorithms) * (24 + 12 * len(beside)),
         "order_height": 60 + 70 * (max(charts["order_diagram"]["level"]) + 1),
