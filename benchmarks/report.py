@@ -4,8 +4,8 @@
 
 One JSON object a line with --json. The board is the paper's: 11 algorithms on 15 environments with 10,000 trials each,
 and histories of 500 trials of each cell with four hyperparameters and 100 episodes. The evaluation is made with equal
-weights, whose bounds take no time, because only what comes after it is timed. "page" is one HTML file, "folder" the page
-with all tables and all figures as PDF, drawn by two processes. The ratio is to judging the same scores so.
+weights, whose bounds take no time, because only what comes after it is timed. "page" is one HTML file, "folder" the
+page with all tables and all figures as PDF, drawn by two processes. The ratio is to judging the same scores so.
 """
 
 import argparse
