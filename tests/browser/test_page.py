@@ -4,15 +4,19 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reporting
 import untuned
 from browsing import Visit, chromium, visiting
 from untuned.evaluation import Evaluation
+from untuned.histories import Histories, History
+from untuned.reports.tables.digits import MISSING
 
 ALGORITHMS = ("slow", "middling", "quick", "quickest", "twin")
 ENVIRONMENTS = ("flat", "steep", "round")
@@ -43,6 +47,14 @@ def path(found: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("page") / "report.html"
     untuned.report(found, place, title="Five algorithms", beside=["pbp-t"])
     return place
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, path: Path) -> Iterator[Visit]:
+    """The page with everything drawn, for those who leave it as it is: opening it takes the most of a test."""
+    with visiting(browser, path) as visit:
+        visit.scrolled()
+        yield visit
 
 
 def rows(visit: Visit, table: str) -> list[list[tuple[str, str]]]:
@@ -97,7 +109,18 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
         assert [
             [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs")
         ] == pairs
+        scores = {record["name"]: record["score"] for record in expected["algorithms"]}
+        for cells in values(visit, "#table-pairs"):
+            assert float(cells[2]) == scores[cells[0]] - scores[cells[1]]
+        ranks = {(row["algorithm"], row["environment"]): row for row in found.environment_rows()}
+        for texts in rows(visit, "#table-ranks"):
+            for environment, (text, _) in zip(ENVIRONMENTS, texts[1:], strict=True):
+                record = ranks[texts[0][1], environment]
+                assert text == f"{record['rank'] or MISSING} ({record['rank_low']}, {record['rank_high']})"
         weights = {each["name"]: each["weight"] for each in expected["environments"]}
+        assert [row[1][0] for row in rows(visit, "#table-weights")] == [
+            f"{100 * each:.1f}" for each in weights.values()
+        ]
         assert {row[0]: float(row[1]) for row in values(visit, "#table-weights")} == weights
         for cells, each in zip(values(visit, "#table-weights"), expected["environments"], strict=True):
             assert [float(value) for value in cells[2:]] == list(each["references"].values())
@@ -134,6 +157,15 @@ def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: 
         for a, row in zip(names, table, strict=True):
             for b, cell in zip(names, row[1:], strict=True):
                 assert cell == "" if a == b else cell.endswith(found.verdict(a, b))
+        titles = visit.page.locator("#table-verdicts tbody td[title]").evaluate_all(
+            "(all) => all.map((td) => td.title)"
+        )
+        assert titles == [
+            f"{a} less {b}: between {found.difference(a, b)[0]:.4f} and {found.difference(a, b)[1]:.4f}"
+            for a in names
+            for b in names
+            if a != b
+        ]
         assert {found.verdict("quickest", "slow"), found.verdict("slow", "quickest")} == {"better", "worse"}
 
 
@@ -143,6 +175,11 @@ def test_charts_show_the_numbers(browser: Any, path: Path, found: Evaluation) ->
             "#chart-aggregate",
             "(chart) => chart.data.map((trace) => [trace.name, trace.x[0], trace.customdata[0], trace.meta[1]])",
         )
+        bars = visit.page.eval_on_selector(
+            "#chart-aggregate",
+            "(chart) => chart.data.map(({ x: [x], error_x }) => [x - error_x.arrayminus[0], x + error_x.array[0]])",
+        )
+        np.testing.assert_allclose(bars, [(low, high) for _, _, (low, high), _ in marks])
         assert [(name, x, (low, high)) for name, x, (low, high), _ in marks[:5]] == [
             (row["name"], row["score"], (row["low"], row["high"])) for row in found.rows()
         ]
@@ -158,6 +195,95 @@ def test_charts_show_the_numbers(browser: Any, path: Path, found: Evaluation) ->
             ordered = sorted(found.scores.cell(name, "flat"))
             # The smallest score that half of the trials are at or below.
             assert y[middle] == pytest.approx(ordered[len(ordered) // 2 - 1], rel=1e-4)
+
+
+def test_bands_and_what_is_said_of_them(opened: Visit) -> None:
+    data = json.loads(opened.page.text_content("#charts"))
+    levels = data["distributions"]["levels"]
+    # The environment without a range: nothing bounds its tails.
+    series = data["distributions"]["panels"][1]["series"]
+    read = """(chart, kind) => chart.data.filter((trace) => trace[kind])
+        .map((trace) => [trace.x, trace.y, trace.customdata])"""
+    chart = opened.page.locator(".distribution").nth(1)
+
+    def check(across: int, along: int) -> None:
+        for each, band in zip(series, chart.evaluate(read, "fill"), strict=True):
+            assert band[across] == levels + levels[::-1]
+            ends = list(zip(each["high"] + each["low"][::-1], band[along], strict=True))
+            assert all(drawn == end for end, drawn in ends if end is not None)
+            # To both sides out of the picture.
+            low, high = data["distributions"]["panels"][1]["view"]
+            assert all(drawn > high for end, drawn in ends[: len(levels)] if end is None)
+            assert all(drawn < low for end, drawn in ends[len(levels) :] if end is None)
+            assert any(end is None for end, _ in ends)
+
+    check(0, 1)
+    for each, curve in zip(series, chart.evaluate(read, "meta"), strict=True):
+        middle = levels.index(0.5)
+        said = [float(text.replace("\N{MINUS SIGN}", "-").replace(",", "")) for text in curve[2][middle]]
+        assert said == [0.5, each["y"][middle], each["low"][middle], each["high"][middle]]
+        assert (curve[2][0][2], curve[2][-1][3]) == ("\N{MINUS SIGN}∞", "∞")
+    opened.page.get_by_label("distribution functions").check()
+    check(1, 0)
+    opened.page.get_by_label("quantile functions").check()
+
+
+def test_the_diagram_has_the_better_above_the_worse(opened: Visit, found: Evaluation) -> None:
+    lines, dots = opened.page.eval_on_selector(
+        "#chart-order", "(chart) => chart.data.map((trace) => [trace.x, trace.y])"
+    )
+    place = dict(zip(found.algorithms, zip(*dots, strict=True), strict=True))
+    drawn: list[tuple[Any, Any]] = []
+    points: list[Any] = []
+    for point in zip(*lines, strict=True):
+        if point == (None, None):
+            drawn.append((points[0], points[-1]))
+            points = []
+        else:
+            points.append(point)
+    assert sorted(drawn) == sorted((place[better], place[worse]) for better, worse in found.partial_order)
+    assert all(above[1] > below[1] for above, below in drawn)
+    assert len(drawn) > 2
+
+
+def test_hyperparameters_of_whom_is_chosen(browser: Any, found: Evaluation, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    cells = {}
+    for name in ("quick", "slow"):
+        for environment in ("flat", "steep"):
+            scores = found.scores.cell(name, environment)[:120]
+            drawn = {"rate": tuple(10 ** rng.uniform(-3, 0, 120)), f"{name} {environment}": ("<i>a</i>", "$b$") * 60}
+            texts = {name: "ln-uniform(0.001, 1)" if name == "rate" else "one of two" for name in drawn}
+            cells[name, environment] = History(scores, drawn, texts, tuple(np.array([each, each]) for each in scores))
+    report = replace(untuned.report(found), histories=Histories(cells, 120))
+    report.save(tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html") as visit:
+        visit.scrolled()
+        curves = visit.page.locator(".curve")
+        assert curves.count() == 2
+        # With neither returns nor draws of their own, nobody else is there.
+        assert visible_names(visit, ".curve") == {"quick", "slow"}
+        headings = visit.page.locator("#responses h3")
+        visit.page.locator("#response-algorithm").select_option(label="slow")
+        visit.page.locator("#response-environment").select_option(label="steep")
+        assert headings.all_text_contents() == ["rate", "slow steep"]
+        visit.scrolled()
+        shown = visit.page.eval_on_selector_all(
+            ".response",
+            """(charts) => charts.map(({ data: [{ x, y, error_y }], layout }) =>
+                [x, y, y.map((each, i) => each - error_y.arrayminus[i]), y.map((each, i) => each + error_y.array[i]),
+                 layout.xaxis.type])""",
+        )
+        data = json.loads(visit.page.text_content("#charts"))
+        expected = [each for each in data["responses"] if (each["a"], each["e"]) == (0, 1)]
+        for (x, y, low, high, kind), each in zip(shown, expected, strict=True):
+            assert (x, y) == (each["x"], each["y"])
+            for ends, wanted in ((low, each["low"]), (high, each["high"])):
+                known = [(end, want) for end, want in zip(ends, wanted, strict=True) if want is not None]
+                assert known
+                np.testing.assert_allclose([end for end, _ in known], [want for _, want in known])
+            assert kind == ("log" if each["name"] == "rate" else "linear")
+        assert visit.page.locator(".response .xtick text", has_text="<i>a</i>").count() == 1
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
@@ -257,15 +383,13 @@ def test_distributions_turn(browser: Any, path: Path) -> None:
         assert chart.evaluate(read) == before
 
 
-def test_no_button_sends_a_chart_anywhere(browser: Any, path: Path) -> None:
-    with visiting(browser, path) as visit:
-        visit.scrolled()
-        named = "(chart) => [...chart.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"
-        moving = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
-        for chart in visit.page.locator(".chart").all():
-            still = chart.get_attribute("data-chart") == "order"
-            assert chart.evaluate(named) == (moving[:1] if still else moving)
-            assert chart.evaluate("(chart) => chart._context.plotlyServerURL") == ""
+def test_no_button_sends_a_chart_anywhere(opened: Visit) -> None:
+    named = "(chart) => [...chart.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"
+    moving = ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
+    for chart in opened.page.locator(".chart").all():
+        still = chart.get_attribute("data-chart") == "order"
+        assert chart.evaluate(named) == (moving[:1] if still else moving)
+        assert chart.evaluate("(chart) => chart._context.plotlyServerURL") == ""
 
 
 def test_toggles_leave_the_zoom(browser: Any, path: Path) -> None:
@@ -296,12 +420,11 @@ def test_long_tails_are_shown_when_asked_for(browser: Any, tmp_path: Path) -> No
         assert chart.evaluate("(chart) => chart.layout.yaxis.range[0]") < -50_000
 
 
-def test_ranks_sort_from_the_first(browser: Any, path: Path, found: Evaluation) -> None:
-    with visiting(browser, path) as visit:
-        visit.page.locator("#table-ranks .sort", has_text="steep").click()
-        assert column(visit, "#table-ranks", 2) == ["1", "2", "3", "4", "5"]
-        visit.page.locator("#table-weights .sort", has_text="quick").first.click()
-        assert visit.page.locator("#table-weights th[aria-sort=descending]").count() == 1
+def test_ranks_sort_from_the_first(opened: Visit, found: Evaluation) -> None:
+    opened.page.locator("#table-ranks .sort", has_text="steep").click()
+    assert column(opened, "#table-ranks", 2) == ["1", "2", "3", "4", "5"]
+    opened.page.locator("#table-weights .sort", has_text="quick").first.click()
+    assert opened.page.locator("#table-weights th[aria-sort=descending]").count() == 1
 
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
@@ -337,17 +460,15 @@ def test_keyboard_alone_gets_everywhere(browser: Any, path: Path) -> None:
         assert {"BUTTON.sort", "SUMMARY", "INPUT", "DIV.scroll", "BUTTON#download", "PRE.code"} <= reached
 
 
-def test_charts_are_one_thing_to_those_who_hear_the_page(browser: Any, path: Path) -> None:
-    with visiting(browser, path) as visit:
-        visit.scrolled()
-        tree = visit.page.context.new_cdp_session(visit.page).send("Accessibility.getFullAXTree")["nodes"]
-        heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
-        figures = [name for role, name in heard if role == "figure" and name]
-        assert len(figures) == 5
-        assert figures[0].startswith("Aggregate scores with intervals")
-        # Neither ticks nor titles of axes: letters without a picture.
-        assert ("StaticText", "probability") not in heard
-        assert ("button", "Zoom in") in heard
+def test_charts_are_one_thing_to_those_who_hear_the_page(opened: Visit) -> None:
+    tree = opened.page.context.new_cdp_session(opened.page).send("Accessibility.getFullAXTree")["nodes"]
+    heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
+    figures = [name for role, name in heard if role == "figure" and name]
+    assert len(figures) == 5
+    assert figures[0].startswith("Aggregate scores with intervals")
+    # Neither ticks nor titles of axes: letters without a picture.
+    assert ("StaticText", "probability") not in heard
+    assert ("button", "Zoom in") in heard
 
 
 def test_everything_has_a_name_for_those_who_hear_the_page(browser: Any, path: Path) -> None:
@@ -520,3 +641,6 @@ def test_few_and_many(browser: Any, tmp_path: Path, algorithms: int, environment
         last.scroll_into_view_if_needed()
         visit.settled()
         assert len(visible_names(visit, f".distribution[data-number='{environments - 1}']")) == algorithms
+        # However many bands lie above one another, half of what is below them is seen.
+        fill = last.evaluate("(chart) => chart.data.find((trace) => trace.fill).fillcolor")
+        assert 0.4 < (1 - int(fill[7:], 16) / 255) ** algorithms < 0.8

@@ -134,6 +134,8 @@ def test_the_page_is_whole_and_calls_nobody(found: Evaluation, histories: Histor
     assert policy is not None
     assert "default-src 'none'" in policy[1]
     assert "connect-src" not in policy[1]
+    # These two do not follow from the default.
+    assert "base-uri 'none'; form-action 'none'" in policy[1]
     assert "http" not in policy[1]
     assert len(report.html) < 8_000_000
 
@@ -152,6 +154,9 @@ def test_horrible_names_are_text_everywhere() -> None:
         row["name"] for row in found.rows()
     ]
     assert "<title>&lt;b&gt;&amp;&lt;/b&gt;</title>" in page
+    # Neither the end of a script nor a comment, which would hide that end.
+    for data in ("evaluation", "charts"):
+        assert "<" not in page.split(f'id="{data}">')[1].split("</script>")[0]
     # Its own scripts apart: two with data, the bundle, and the page's.
     assert page.count("<script>") + page.count('<script type="application/json"') == 4
     assert "{{ 7 * 7 }}" in html.unescape(page)
@@ -181,6 +186,11 @@ def test_charts_have_the_evaluations_numbers(found: Evaluation, histories: Histo
     assert curve["y"][-1] == pytest.approx(np.median(returns[:, -1]), rel=1e-4)
     assert {(each["name"], each["labels"] is None) for each in data["responses"]} == {("alpha", True), ("kind", False)}
     assert len(data["responses"]) == 4 * 2 * 2
+    assert not any(each["log"] for each in data["responses"])
+    history = histories.cells["quick", "flat"]
+    wide = History(history.scores, {"rate": tuple(np.geomspace(1e-4, 1.0, 60))}, {"rate": "ln-uniform(0.0001, 1)"}, ())
+    shown = chart_data(found, (), Histories({("quick", "flat"): wide}, 60))["responses"]
+    assert [(each["a"], each["e"], each["log"]) for each in shown] == [(2, 0, True)]
 
 
 def test_cells_without_trials_have_no_curve() -> None:
