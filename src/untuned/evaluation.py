@@ -311,8 +311,7 @@ class Evaluation:
     @property
     def level(self) -> str:
         """The probability that everything holds together, 1 - delta, in words: ``"95 %"``."""
-        # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
-        return f"{100 - 100 * Decimal(repr(self.delta)):f}".rstrip("0").rstrip(".") + " %"
+        return percent(self.delta)
 
     @property
     def claim(self) -> str:
@@ -352,6 +351,12 @@ class Evaluation:
         )
         notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.verdicts, self.claim, *self.warnings))
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
+
+
+def percent(delta: float) -> str:
+    """Return 1 - delta in percent, with as many digits as it has."""
+    # In decimals: 1 - 1e-12 is not 100 %, and 100 * (1 - 0.07) is not 92.99999999999999 %.
+    return f"{100 - 100 * Decimal(repr(float(delta))):f}".rstrip("0").rstrip(".") + " %"
 
 
 def _restored(fields: dict[str, Any]) -> Evaluation:

@@ -238,17 +238,18 @@ class ScoreTable:
 
     def __repr__(self) -> str:
         trials = self.trials
-        if trials.size and trials.min() == trials.max():
-            per_cell = f"{trials.min():,} per cell"
-        elif trials.size:
-            per_cell = f"{trials.min():,} to {trials.max():,} per cell"
-        else:
-            per_cell = "no cells"
+        per_cell = f"{spread(trials)} per cell" if trials.size else "no cells"
         missing = len(self.missing)
         return (
             f"<ScoreTable: {len(self.algorithms)} algorithms x {len(self.environments)} environments, "
             f"{trials.sum():,} scores ({per_cell}{f', {missing} cells missing' if missing else ''})>"
         )
+
+
+def spread(trials: Ints) -> str:
+    """Return how many trials cells have, in words: ``"1,000"``, or ``"10 to 1,000"`` where they differ."""
+    least, most = int(trials.min()), int(trials.max())
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | None = None) -> Floats:

@@ -24,14 +24,14 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
 from untuned.errors import InvalidInput, UnknownName
-from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks
+from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks, percent
 from untuned.histories import Histories, History
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals.dkw import band
 from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
-from untuned.reports.figures.canvas import number_text, percent
+from untuned.reports.figures.canvas import number_text
 from untuned.reports.figures.illustration import placed
 from untuned.reports.figures.naming import LONGEST, short, shown
 from untuned.reports.figures.views import POINTS, distribution_steps, quantile_steps, view_of

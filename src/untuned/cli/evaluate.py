@@ -155,15 +155,14 @@ def print_evaluation(
     """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
     from untuned.cli.screen import console, text
     from untuned.reports.tables import Digits
+    from untuned.scores import spread
 
     screen = console(_WIDTH)
-    trials = found.trials_ae
-    per_cell = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
     screen.print(
         text(
             screen,
-            f"{len(found.algorithms)} algorithms on {len(found.environments)} environments, {per_cell} trials per "
-            f"cell; intervals: {found.method}, delta = {found.delta:g}",
+            f"{len(found.algorithms)} algorithms on {len(found.environments)} environments, "
+            f"{spread(found.trials_ae)} trials per cell; intervals: {found.method}, delta = {found.delta:g}",
         )
     )
     screen.print()
@@ -214,20 +213,19 @@ def _print_ranking(
 
 def _print_environments(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.screen import text
-    from untuned.reports.tables import digits
+    from untuned.reports.tables.content import mean_digits
 
     rows = found.environment_rows()
     means = found.means
     for e, name in enumerate(found.environments):
-        values, lows, highs = (each[:, e].tolist() for each in (means.mean_ae, means.low_ae, means.high_ae))
         screen.print()
         screen.print(text(screen, f"Mean scores on {name}", style="bold"))
         _print_ranking(
             screen,
             [row for row in rows if row["environment"] == name],
             ("algorithm", "mean", "mean_low", "mean_high"),
-            digits(zip(values, lows, highs, strict=True)),
-            (min(lows), max(highs)),
+            mean_digits(found, e),
+            (float(means.low_ae[:, e].min()), float(means.high_ae[:, e].max())),
         )
     notes = []
     if not all(isfinite(end) for ends in found.ranges for end in ends):

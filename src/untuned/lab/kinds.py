@@ -17,7 +17,7 @@ from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.percentiles import percentiles as estimated_percentiles
 from untuned.judge.pool import pools
 from untuned.lab.laws import Law, draw, percentiles
-from untuned.scores import EVERYWHERE, Floats, Identical, Range, ScoreTable
+from untuned.scores import EVERYWHERE, Floats, Identical, Range, ScoreTable, spread
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,7 @@ class CollectedPopulation(Population):
             )
         self.name = name
         trials = table.trials
-        per_cell = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
-        self.summary = f"resampled from {per_cell} scores per cell"
+        self.summary = f"resampled from {spread(trials)} scores per cell"
         self.table = table
         self._cells = [
             [pool.scores[pool.owners == pool.owner_of[a]] for pool in pooled] for a in range(len(table.algorithms))

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from untuned.errors import InvalidInput
-from untuned.evaluation import Evaluation
+from untuned.evaluation import Evaluation, percent
 from untuned.judge.methods import METHODS
 from untuned.reports.figures.canvas import (
     PALE,
@@ -16,7 +16,6 @@ from untuned.reports.figures.canvas import (
     drawing,
     fitting,
     legend,
-    percent,
     room,
 )
 from untuned.reports.figures.naming import shown

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
@@ -173,9 +172,3 @@ def number_text(value: float) -> str:
 def decimal_formatter() -> FuncFormatter:
     """Return a formatter for axes whose own would write formulas."""
     return FuncFormatter(lambda value, _: number_text(value))
-
-
-def percent(delta: float) -> str:
-    """Return 1 - delta as a percentage."""
-    # In decimals: 100 * (1 - 0.07) is not 92.99999999999999.
-    return f"{100 - 100 * Decimal(repr(delta)):f}".rstrip("0").rstrip(".") + " %" if delta else "100 %"

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator
 
 from untuned.errors import InvalidInput, UnknownName
-from untuned.evaluation import Evaluation
+from untuned.evaluation import Evaluation, percent
 from untuned.judge.intervals.dkw import Band, band
 from untuned.reports.bands import bands
 from untuned.reports.figures.canvas import (
@@ -21,7 +21,6 @@ from untuned.reports.figures.canvas import (
     legend,
     legend_below,
     line_options,
-    percent,
     room,
     sparse,
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import percent
 from untuned.histories import Histories
 from untuned.reports.curves import Curve, algorithms_in, environments_in, learning_curve
 from untuned.reports.figures.canvas import (
@@ -18,7 +19,6 @@ from untuned.reports.figures.canvas import (
     legend,
     legend_below,
     line_options,
-    percent,
     sparse,
 )
 from untuned.reports.figures.distributions import name_grid, tidy

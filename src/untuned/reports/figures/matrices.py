@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.lines import Line2D
 
-from untuned.evaluation import Evaluation
+from untuned.evaluation import Evaluation, percent
 from untuned.reports.figures.canvas import (
     FONT,
     GREY,
@@ -15,7 +15,6 @@ from untuned.reports.figures.canvas import (
     drawing,
     fitting,
     legend,
-    percent,
     room,
 )
 from untuned.reports.figures.naming import LONGEST, shown

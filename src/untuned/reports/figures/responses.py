@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import percent
 from untuned.histories import Histories, History
 from untuned.reports.curves import algorithms_in, environments_in, grouped, response
 from untuned.reports.figures.canvas import (
@@ -17,7 +18,6 @@ from untuned.reports.figures.canvas import (
     decimal_formatter,
     drawing,
     grid,
-    percent,
 )
 from untuned.reports.figures.distributions import tidy
 from untuned.reports.figures.naming import short, shown

@@ -13,7 +13,7 @@ from untuned.histories import Histories
 from untuned.reports.citing import citation
 from untuned.reports.tables.content import mean_digits
 from untuned.reports.words import answer, leaders, question, scoring, weighing
-from untuned.scores import ScoreTable
+from untuned.scores import ScoreTable, spread
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -100,12 +100,11 @@ def fingerprint(table: ScoreTable) -> str:
 
 def _facts(evaluation: Evaluation) -> str:
     trials = evaluation.trials_ae
-    per_cell = f"{trials.min():,}" if trials.min() == trials.max() else f"{trials.min():,} to {trials.max():,}"
     trial = "trial" if trials.max() == 1 else "trials"
     environment = "environment" if len(evaluation.environments) == 1 else "environments"
     return (
         f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
-        f"{per_cell} {trial} of each pair of them; "
+        f"{spread(trials)} {trial} of each pair of them; "
         f"intervals by {evaluation.method}, {evaluation.level} together"
     )
 
