@@ -323,11 +323,14 @@ def reproduce(
         if not collected.complete:
             raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
     table = read_scores(place / "scores")
-    others = tuple(
-        evaluate(table, intervals=name, conventions="paper", workers=count, progress=progress)
-        for name in steps.PUBLISHED_METHODS
-    )
-    found = evaluate(table, workers=count, progress=progress)
+
+    def judged(**options: Any) -> Evaluation:
+        if stop is not None and stop():
+            raise Stopped(f"all {collected.stored:,} trials are in {collected.folder}, and not judged yet")
+        return evaluate(table, workers=count, progress=progress, **options)
+
+    others = tuple(judged(intervals=name, conventions="paper") for name in steps.PUBLISHED_METHODS)
+    found = judged()
     tested = steps.intervals_tested(
         table, place / "table-2" / "record.jsonl", workers=count, progress=pieces, stop=stop
     )

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,3 +132,18 @@ def test_mistakes_are_said_before_anything_is_run(
     assert (said.code, said.out) == (2, "")
     assert words in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_stops_between_collecting_and_judging(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    def watch(progress: Any) -> None:
+        told.append(progress.left)
+
+    places = ["chain-10-deterministic", "chain-10-stochastic"]
+    with pytest.raises(untuned.Stopped, match=r"all 44 trials are in .*, and not judged yet"):
+        untuned.reproduce(
+            tmp_path, trials=2, environments=places, workers=1, watch=watch, stop=lambda: told[-1:] == [0]
+        )
+    assert trials(tmp_path) == 44
+    assert not (tmp_path / "reproduction.html").exists()

@@ -318,8 +318,8 @@ def test_whether_all_algorithms_can_be_near_the_best() -> None:
     assert came(0.95, 0.5) == (HOLDS, HOLDS)
     # What was not seen may still come.
     assert came(0.8, 0.5) == (OPEN, HOLDS)
-    assert came(0.95, 1.0) == (HOLDS, NOT)
-    assert came(0.95, 0.96) == (HOLDS, OPEN)
+    assert came(1.0, 1.0) == (HOLDS, NOT)
+    assert came(1.0, 0.96) == (HOLDS, OPEN)
 
 
 def test_rankings_by_pbp_and_widths() -> None:
