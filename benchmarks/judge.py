@@ -1,15 +1,14 @@
 """How fast judging is: percentiles, bounds and the bootstrap, against plain implementations; and how it grows.
 
-    python benchmarks/judge.py [--json] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
+    python benchmarks/judge.py [--json FILE] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
                                [--only stages bounds bootstrap workers rows growth whole]
 
-One JSON object a line with --json. The board is the paper's, 11 algorithms on 15 environments, with scores drawn so
-that half of the environments have many ties. The peers are below: bounds by policy iteration on dense matrices, solved
-by LU; the bootstrap by drawing, sorting and searching every cell of every resample and solving its equilibrium by LU.
-"rows" sums over the moves of long rows by Fenwick trees and by asking for every move; "whole" is everything that
-`untuned.evaluate` does by default, on the paper's board and on a large one. Peers are timed on a few bounds and
-resamples and extrapolated, which the output says. Everything uses the same number of processors, two at most: ours as
-threads, the peers through their linear algebra.
+The board is the paper's, 11 algorithms on 15 environments, with scores drawn so that half of the environments have many
+ties. The peers are below: bounds by policy iteration on dense matrices, solved by LU; the bootstrap by drawing, sorting
+and searching every cell of every resample and solving its equilibrium by LU. "rows" sums over the moves of long rows by
+Fenwick trees and by asking for every move; "whole" is everything that `untuned.evaluate` does by default, on the
+paper's board and on a large one. Peers are timed on a few bounds and resamples and extrapolated, which the output says.
+Everything uses the same number of processors, two at most: ours as threads, the peers through their linear algebra.
 """
 
 import argparse
@@ -28,6 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 
 import numpy as np
 
+import recording
 from untuned.judge.bootstrap import resampled
 from untuned.judge.boxes import Boxes, structural
 from untuned.judge.evaluate import evaluate
@@ -282,7 +282,7 @@ def apart(*options: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     parser.add_argument("--trials", type=int, default=10_000, help="per cell")
     parser.add_argument("--resamples", type=int, default=10_000)
     parser.add_argument("--peer-bounds", type=int, default=3, help="bounds solved densely; the rest is extrapolated")
@@ -317,9 +317,7 @@ def main() -> None:
         if "whole" in arguments.only:
             yield from (apart("--whole", *map(str, size)) for size in WHOLE)
 
-    for line in lines():
-        text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())
-        print(text, flush=True)
+    recording.show(lines(), arguments, "judge", recording.plain)
 
 
 if __name__ == "__main__":
