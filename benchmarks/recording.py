@@ -51,15 +51,17 @@ def show(
         What to print before the first of them.
     """
     found: list[Row] = []
+    # Before the benchmark's own work counts.
+    load = waiting()
     for row in rows:
         if heading is not None and not found:
             print(heading)
         found.append(row)
         print(line(row), flush=True)
         if options.json is not None:
-            write(options.json, benchmark, settings(options), found, complete=False)
+            write(options.json, benchmark, settings(options), found, load=load, complete=False)
     if options.json is not None:
-        write(options.json, benchmark, settings(options), found)
+        write(options.json, benchmark, settings(options), found, load=load)
     return found
 
 
@@ -85,6 +87,14 @@ def machine() -> Row:
     return {"processors": os.cpu_count(), "processor": processor(), "system": platform.system(), "versions": versions}
 
 
+def waiting() -> float | None:
+    """Return how many processes wanted a processor over the last minute, where the system tells."""
+    try:
+        return round(os.getloadavg()[0], 1)
+    except (AttributeError, OSError):
+        return None
+
+
 def processor() -> str:
     """Return the make of the processors, as far as the system tells."""
     try:
@@ -95,9 +105,11 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def write(path: Path, benchmark: str, settings: Row, rows: list[Row], *, complete: bool = True) -> None:
+def write(
+    path: Path, benchmark: str, settings: Row, rows: list[Row], *, load: float | None = None, complete: bool = True
+) -> None:
     """Write a file with a line for each row, numbers to six digits."""
-    content = {"benchmark": benchmark, "complete": complete, "settings": settings, "machine": machine()}
+    content = {"benchmark": benchmark, "complete": complete, "settings": settings, "machine": machine(), "load": load}
     lines = ",\n".join(json.dumps(_rounded(row), allow_nan=False) for row in rows)
     # Renamed when it is whole: whoever stops a benchmark finds the lines that were printed.
     path.parent.mkdir(parents=True, exist_ok=True)
