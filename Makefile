@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test lint bench docs clean help
+.PHONY: demo test lint bench measure docs clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -33,6 +33,18 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/metered.py
 	$(BIN)/python benchmarks/report.py
+
+# About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
+measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: three quarters of an hour
+	$(BIN)/python benchmarks/environments.py --json docs/results/environments.json  # (1)
+	$(BIN)/python benchmarks/engine.py $(if $(LIMIT),--limit $(LIMIT)) --json docs/results/engine.json  # (3)
+	$(BIN)/python benchmarks/judge.py --only stages bounds bootstrap workers rows growth --json docs/results/judge.json  # (5)
+	$(BIN)/python benchmarks/judge.py --only whole --json docs/results/judge-whole.json  # (12)
+	$(BIN)/python benchmarks/store.py --json docs/results/store.json  # (2)
+	$(BIN)/python benchmarks/collect.py --json docs/results/collect.json  # (7)
+	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
+	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
+	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

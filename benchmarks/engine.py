@@ -1,20 +1,21 @@
 """How fast a whole trial is: against a C program, against NumPy, agent by agent, on two threads, from a cold start.
 
-    python benchmarks/engine.py [--limit PATH_TO_limit.py] [--json] [--rounds N] [--only limit numpy agents ...]
+    python benchmarks/engine.py [--limit PATH_TO_limit.py] [--json FILE] [--rounds N] [--only limit ...]
+                                [--dorders 1 3 5 7 9]
 
-One JSON object a line with --json: per order {"dorder", "vs_limit", "vs_numpy"}, per agent {"agent", "vs_sarsa"}, then
-{"workers", "vs_one"} and {"start", "seconds", "new_files"}. Rounds of what is compared are interleaved and the best of
-each is kept: on a shared machine ratios repeat, times do not.
+Rows: per order {"dorder", "vs_limit", "vs_numpy"}, per agent {"agent", "vs_sarsa"}, then {"workers", "vs_one"} and
+{"start", "seconds", "new_files"}. Rounds of what is compared are interleaved and the best of each is kept, in
+processor's time where one thread is at work: on a shared machine ratios repeat, times do not.
 
 The trial is Sarsa(lambda) on Cart-Pole with its customary parameters: gamma .99, lambda .8, epsilon .05, iorder =
 dorder, step size .3 / features, a few episodes. The C program is handed in by its Python wrapper, a file with
-``build()`` and ``microseconds_per_step(function, dorder, seed)``; without it that comparison is left out. The peer in
-NumPy is below: features by one matrix product and one cosine of a vector, whole-array updates.
+``build()`` and ``microseconds_per_step(function, dorder, seed)``, which calls ``time.perf_counter()``; without it that
+comparison is left out. The peer in NumPy is below: features by one matrix product and one cosine of a vector,
+whole-array updates.
 """
 
 import argparse
 import importlib.util
-import json
 import math
 import os
 import random
@@ -26,7 +27,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 # One core each: ours is one thread, so NumPy's linear algebra is, too; it reads this when it is loaded.
@@ -34,6 +35,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+import recording
 import untuned
 from untuned.collect.agents.actor_critic import ActorCritic
 from untuned.collect.agents.agent import Agent, Place, World
@@ -81,10 +83,10 @@ def microseconds_per_step(agent: Agent, episodes: int, seed: int, real: Any = np
         stream,
     )
     # Starting the learner is part of a trial.
-    begin = time.perf_counter()
+    begin = time.thread_time()
     learner = agent.start(World(place, 2, episodes, states=None, dimensions=4, real=real))
     steps = learner.learn(np.zeros(episodes))
-    return (time.perf_counter() - begin) / steps * 1e6
+    return (time.thread_time() - begin) / steps * 1e6
 
 
 def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) -> float:
@@ -97,7 +99,7 @@ def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) 
     step_size = STEP / len(frequencies)
     draw = random.Random(seed).random
     taken = 0
-    begin = time.perf_counter()
+    begin = time.thread_time()
     for _ in range(EPISODES[dorder]):
         state = [0.0, 0.0, 0.0, 0.0]
         traces = np.zeros_like(weights)
@@ -119,7 +121,7 @@ def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) 
                 break
         if taken >= most_steps:
             break
-    return (time.perf_counter() - begin) / taken * 1e6
+    return (time.thread_time() - begin) / taken * 1e6
 
 
 def push(state: list[float], action: int) -> bool:
@@ -148,16 +150,18 @@ def best_of(measures: dict[str, Measure], rounds: int) -> dict[str, float]:
     return best
 
 
-def orders(limit: ModuleType | None, parts: set[str], rounds: int) -> Iterator[dict[str, Any]]:
+def orders(limit: ModuleType | None, parts: set[str], rounds: int, dorders: list[int]) -> Iterator[dict[str, Any]]:
     function = limit.build() if limit is not None and "limit" in parts else None
-    for dorder, episodes in EPISODES.items():
+    for dorder in dorders:
+        episodes = EPISODES[dorder]
         agent = agents(Fourier(CART_POLE.states.ranges, dorder, dorder))["sarsa"]  # type: ignore[union-attr]
         measures: dict[str, Measure] = {"ours": partial(microseconds_per_step, agent, episodes)}
         if "float32" in parts:
             measures["float32"] = partial(microseconds_per_step, agent, episodes, real=np.float32)
         if limit is not None and function is not None:
             measures["limit"] = partial(limit.microseconds_per_step, function, dorder)
-        measures["ours"](0)
+        for measure in measures.values():
+            measure(0)
         best = best_of(measures, rounds)
         line: dict[str, Any] = {"dorder": dorder, "features": (dorder + 1) ** 4, "microseconds": round(best["ours"], 4)}
         if "limit" in best:
@@ -171,10 +175,11 @@ def orders(limit: ModuleType | None, parts: set[str], rounds: int) -> Iterator[d
         yield line
 
 
-def each_agent(rounds: int) -> Iterator[dict[str, Any]]:
+def each_agent(rounds: int, dorders: list[int]) -> Iterator[dict[str, Any]]:
     """Yield every agent's cost per step against Sarsa's, per order, and their geometric mean."""
     ratios: dict[str, dict[int, float]] = {}
-    for dorder, episodes in EPISODES.items():
+    for dorder in dorders:
+        episodes = EPISODES[dorder]
         features = Fourier(CART_POLE.states.ranges, dorder, dorder)  # type: ignore[union-attr]
         # PPO learns in batches that are longer than a few first episodes.
         measures: dict[str, Measure] = {
@@ -212,18 +217,19 @@ def two_workers(rounds: int, trials: int = 24) -> dict[str, Any]:
 
 
 def starts() -> Iterator[dict[str, Any]]:
-    """Yield the seconds of one short trial from the command line, import included: nothing compiled yet, and again."""
+    """Yield the processor's seconds for one short trial from the command line: nothing compiled yet, and again."""
     with tempfile.TemporaryDirectory() as cache:
         for start in ("cold", "warm", "warm, another process of the same"):
             before = {path for path in Path(cache).rglob("*") if path.is_file()}
-            begin = time.perf_counter()
+            begin = os.times()
             subprocess.run(
                 [sys.executable, "-m", "untuned", "trial", "sarsa", "cart-pole", "--seed", "1", "--trial", "7"],
                 env={**os.environ, "NUMBA_CACHE_DIR": cache},
                 check=True,
                 stdout=subprocess.DEVNULL,
             )
-            spent = time.perf_counter() - begin
+            end = os.times()
+            spent = end.children_user + end.children_system - begin.children_user - begin.children_system
             after = {path for path in Path(cache).rglob("*") if path.is_file()}
             yield {"start": start, "seconds": round(spent, 2), "new_files": len(after - before)}
 
@@ -234,14 +240,18 @@ def loaded(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    # Its clock is ours, the processor's time of this thread: the best of some rounds on a busy machine is not its best.
+    assert module.time is time
+    module.__dict__["time"] = SimpleNamespace(perf_counter=time.thread_time)
     return module
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--limit", type=Path, metavar="PATH", help="the Python wrapper of the C program")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--rounds", type=int, default=16)
+    recording.add_door(parser)
+    parser.add_argument("--rounds", type=int, default=16, help="rounds; the best of each counts")
+    parser.add_argument("--dorders", nargs="+", type=int, choices=list(EPISODES), default=list(EPISODES))
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
     arguments = parser.parse_args()
     if arguments.limit is not None and not arguments.limit.is_file():
@@ -253,17 +263,15 @@ def main() -> None:
     def lines() -> Iterator[dict[str, Any]]:
         if parts & {"limit", "numpy", "float32"}:
             limit = None if arguments.limit is None else loaded(arguments.limit)
-            yield from orders(limit, parts, arguments.rounds)
+            yield from orders(limit, parts, arguments.rounds, arguments.dorders)
         if "agents" in parts:
-            yield from each_agent(arguments.rounds)
+            yield from each_agent(arguments.rounds, arguments.dorders)
         if "workers" in parts:
             yield two_workers(arguments.rounds)
         if "start" in parts:
             yield from starts()
 
-    for line in lines():
-        text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())
-        print(text, flush=True)
+    recording.show(lines(), arguments, "engine", recording.plain)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
 """How fast environments step with random actions: inside a kernel, through Gymnasium, and Gymnasium's own.
 
-    python benchmarks/environments.py [--json] [--rounds N]
+    python benchmarks/environments.py [--json FILE] [--rounds N] [--environments NAME ...]
 
-Rounds of all measurements are interleaved and the best of each is kept: on a shared machine ratios repeat, times do
-not. The random action is drawn inside the measurement on both sides. Two things to know when reading the Acrobot line:
-Gymnasium's takes one Runge-Kutta step of 0.2 s, ours, as published, ten of 0.02 s.
+Rounds of all measurements are interleaved and the best of each is kept, in processor's time: on a shared machine ratios
+repeat, times do not. The random action is drawn inside the measurement on both sides. Two things to know when reading
+the Acrobot line: Gymnasium's takes one Runge-Kutta step of 0.2 s, ours, as published, ten of 0.02 s.
 """
 
 import argparse
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
 import numpy as np
 
+import recording
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
 from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.environments.registry import environments
@@ -41,8 +41,8 @@ def in_kernel(environment: CompiledEnvironment) -> Measure:
 
     def measure(seconds: float) -> float:
         steps = 0
-        start = time.perf_counter()
-        while (spent := time.perf_counter() - start) < seconds:
+        start = time.thread_time()
+        while (spent := time.thread_time() - start) < seconds:
             steps += random_returns(reset, step, state, vector, random, len(environment.actions), returns)
         return spent / steps
 
@@ -55,9 +55,9 @@ def through_gymnasium(environment: gymnasium.Env[Any, Any]) -> Measure:
 
     def measure(seconds: float) -> float:
         steps = 0
-        start = time.perf_counter()
+        start = time.thread_time()
         environment.reset()
-        while (spent := time.perf_counter() - start) < seconds:
+        while (spent := time.thread_time() - start) < seconds:
             for _ in range(50):
                 _, _, terminated, truncated, _ = environment.step(environment.action_space.sample())
                 if terminated or truncated:
@@ -68,36 +68,50 @@ def through_gymnasium(environment: gymnasium.Env[Any, Any]) -> Measure:
     return measure
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--rounds", type=int, default=7)
-    arguments = parser.parse_args()
-
+def measured(chosen: list[CompiledEnvironment], rounds: int) -> Iterator[recording.Row]:
+    """Yield nanoseconds a step for each environment."""
     measures: dict[tuple[str, str], Measure] = {}
-    for each in environments():
+    for each in chosen:
         measures[each.name, "kernel"] = in_kernel(each)
         measures[each.name, "gymnasium"] = through_gymnasium(UntunedEnvironment(each))
         if each.name in PEERS:
             measures[each.name, "peer"] = through_gymnasium(gymnasium.make(PEERS[each.name]))
     best = dict.fromkeys(measures, float("inf"))
-    for _ in range(arguments.rounds):
+    for _ in range(rounds):
         for key, measure in measures.items():
             best[key] = min(best[key], measure(0.05 if key[1] == "kernel" else 0.15))
-
-    if not arguments.json:
-        print(f"{'environment':28}{'kernel, ns':>12}{'gymnasium API, ns':>20}{'peer, ns':>12}  faster than it by")
-    for each in environments():
+    for each in chosen:
         kernel, wrapped = best[each.name, "kernel"] * 1e9, best[each.name, "gymnasium"] * 1e9
-        peer = best.get((each.name, "peer"), float("nan")) * 1e9
-        if arguments.json:
-            line = {"environment": each.name, "kernel_ns": round(kernel, 1), "gymnasium_ns": round(wrapped, 1)}
-            if each.name in PEERS:
-                line |= {"peer": PEERS[each.name], "peer_ns": round(peer, 1), "vs_peer": round(peer / kernel, 1)}
-            print(json.dumps(line))
-        else:
-            against = f"{peer:12.0f}  {peer / kernel:.0f}x {PEERS[each.name]}" if each.name in PEERS else ""
-            print(f"{each.name:28}{kernel:12.1f}{wrapped:20.0f}{against}")
+        row: recording.Row = {
+            "environment": each.name,
+            "kernel_ns": round(kernel, 1),
+            "gymnasium_ns": round(wrapped, 1),
+        }
+        if each.name in PEERS:
+            peer = best[each.name, "peer"] * 1e9
+            row |= {"peer": PEERS[each.name], "peer_ns": round(peer, 1), "vs_peer": round(peer / kernel, 1)}
+        yield row
+
+
+def line(row: recording.Row) -> str:
+    """Return a line of the table."""
+    against = f"{row['peer_ns']:12.0f}  {row['vs_peer']:.0f}x {row['peer']}" if "peer" in row else ""
+    return f"{row['environment']:28}{row['kernel_ns']:12.1f}{row['gymnasium_ns']:20.0f}{against}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    recording.add_door(parser)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds; the best of each counts")
+    known = {each.name: each for each in environments()}
+    parser.add_argument("--environments", nargs="+", choices=list(known), default=list(known), metavar="NAME")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds is 1 or more")
+    heading = f"{'environment':28}{'kernel, ns':>12}{'gymnasium API, ns':>20}{'peer, ns':>12}  faster than it by"
+    recording.show(
+        measured([known[name] for name in options.environments], options.rounds), options, "environments", line, heading
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ more trials before believing it.
 import argparse
 import csv
 import dataclasses
-import json
 import math
 import os
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+import recording
 import untuned
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import Budget, CompiledEnvironment
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--precision", choices=list(PRECISIONS), default="float64")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     arguments = parser.parse_args()
     if arguments.trials < 1 or arguments.workers < 1:
         parser.error("--trials and --workers are 1 or more")
@@ -138,43 +138,11 @@ def main() -> None:
 
 
 def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace) -> None:
-    misses: list[float] = []
-    begun = False
     if published and not published.keys() & {(environment.name, definition.name) for environment, definition in cells}:
         print("warning: the file has none of these cells: are its names those of `untuned list`?", file=sys.stderr)
-    for (environment, definition), results in finished_cells(
-        cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
-    ):
-        scores = [each.score for each in results]
-        if not arguments.json and not begun:
-            begun = True
-            print(f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}")
-        mean = float(np.mean(scores))
-        known = published.get((environment.name, definition.name))
-        z = None if known is None else z_score(scores, known)
-        misses += [] if z is None else [abs(z)]
-        if arguments.json:
-            line = {
-                "environment": environment.name,
-                "algorithm": definition.name,
-                "trials": len(scores),
-                "mean": mean,
-                "published": known,
-                "z": z,
-                "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else None,
-                "median": float(np.median(scores)),
-                "minimum": float(np.min(scores)),
-                "diverged": float(np.mean([each.diverged for each in results])),
-                "steps": float(np.mean([each.steps for each in results])),
-                "seconds": float(np.mean([each.seconds for each in results])),
-            }
-            print(json.dumps(line), flush=True)
-        else:
-            beside = ("" if known is None else f"{known:11.1f}") + ("" if z is None else f"{z:8.2f}")
-            print(
-                f"{environment.name:28}{definition.name:13}{len(scores):7}{mean:11.2f}{np.median(scores):11.2f}{beside}",
-                flush=True,
-            )
+    heading = f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}"
+    rows = recording.show(measured(cells, published, arguments), arguments, "fidelity", line, heading)
+    misses = [abs(row["z"]) for row in rows if row["z"] is not None]
     if misses:
         # A normal |z| exceeds 3 with probability 0.0027.
         print(
@@ -183,6 +151,40 @@ def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments
             f"root mean square z {np.sqrt(np.mean(np.square(misses))):.2f}",
             file=sys.stderr,
         )
+
+
+def measured(
+    cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace
+) -> Iterator[recording.Row]:
+    """Yield what came out in every cell."""
+    for (environment, definition), results in finished_cells(
+        cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
+    ):
+        scores = [each.score for each in results]
+        known = published.get((environment.name, definition.name))
+        yield {
+            "environment": environment.name,
+            "algorithm": definition.name,
+            "trials": len(scores),
+            "mean": float(np.mean(scores)),
+            "published": known,
+            "z": None if known is None else z_score(scores, known),
+            "sd": float(np.std(scores, ddof=1)) if len(scores) > 1 else None,
+            "median": float(np.median(scores)),
+            "minimum": float(np.min(scores)),
+            "diverged": float(np.mean([each.diverged for each in results])),
+            "steps": float(np.mean([each.steps for each in results])),
+            "seconds": float(np.mean([each.seconds for each in results])),
+        }
+
+
+def line(row: recording.Row) -> str:
+    """Return a line of the table."""
+    return (
+        f"{row['environment']:28}{row['algorithm']:13}{row['trials']:7}{row['mean']:11.2f}{row['median']:11.2f}"
+        + ("" if row["published"] is None else f"{row['published']:11.1f}")
+        + ("" if row["z"] is None else f"{row['z']:8.2f}")
+    )
 
 
 def split(names: list[str] | None) -> list[str]:

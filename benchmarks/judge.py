@@ -1,15 +1,15 @@
 """How fast judging is: percentiles, bounds and the bootstrap, against plain implementations; and how it grows.
 
-    python benchmarks/judge.py [--json] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
+    python benchmarks/judge.py [--json FILE] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
                                [--only stages bounds bootstrap workers rows growth whole]
 
-One JSON object a line with --json. The board is the paper's, 11 algorithms on 15 environments, with scores drawn so
-that half of the environments have many ties. The peers are below: bounds by policy iteration on dense matrices, solved
-by LU; the bootstrap by drawing, sorting and searching every cell of every resample and solving its equilibrium by LU.
-"rows" sums over the moves of long rows by Fenwick trees and by asking for every move; "whole" is everything that
-`untuned.evaluate` does by default, on the paper's board and on a large one. Peers are timed on a few bounds and
-resamples and extrapolated, which the output says. Everything uses the same number of processors, two at most: ours as
-threads, the peers through their linear algebra.
+The board is the paper's, 11 algorithms on 15 environments, with scores drawn so that half of the environments have many
+ties. The peers are below: bounds by policy iteration on dense matrices, solved by LU; the bootstrap by drawing, sorting
+and searching every cell of every resample and solving its equilibrium by LU. "rows" sums over the moves of long rows by
+Fenwick trees and by asking for every move; "whole" is everything that `untuned.evaluate` does by default, on the
+paper's board and on a large one. Peers are timed on a few bounds and resamples and extrapolated, which the output says.
+Everything uses the same number of processors, two at most: ours as threads, the peers through their linear algebra.
+What one thread does alone is in processor's time.
 """
 
 import argparse
@@ -28,6 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 
 import numpy as np
 
+import recording
 from untuned.judge.bootstrap import resampled
 from untuned.judge.boxes import Boxes, structural
 from untuned.judge.evaluate import evaluate
@@ -47,10 +48,14 @@ SIZES = [(n, m) for m in (15, 57) for n in (5, 11, 20, 50)]
 WHOLE = ((4, 9, 1_000), (11, 15, 1_000), (20, 57, 100), (50, 57, 100))
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.perf_counter()
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
+    started = clock()
     found = work()
-    return time.perf_counter() - started, found
+    return clock() - started, found
+
+
+#: For what one thread does, in processor's time, whatever else the machine is doing.
+alone = partial(timed, clock=time.process_time)
 
 
 def scores(algorithms: int, environments: int, trials: int, seed: int = 0) -> ScoreTable:
@@ -117,20 +122,20 @@ def stages(table: ScoreTable) -> Iterator[dict[str, Any]]:
     """Time the way to the boxes, step by step."""
     percentiles(pools(scores(2, 2, 10)))
     percentile_intervals(pools(scores(2, 2, 10)), ((-np.inf, np.inf),) * 2, DELTA, "mid-rank")
-    seconds, pooled = timed(lambda: pools(table))
+    seconds, pooled = alone(lambda: pools(table))
     yield {"stage": "sort and pool", "seconds": round(seconds, 3)}
-    seconds, estimates = timed(lambda: percentiles(pooled))
+    seconds, estimates = alone(lambda: percentiles(pooled))
     yield {"stage": "percentiles", "seconds": round(seconds, 3)}
-    seconds, _ = timed(lambda: boxes(method("pbp"), table, pooled, estimates, DELTA, "valid"))
+    seconds, _ = alone(lambda: boxes(method("pbp"), table, pooled, estimates, DELTA, "valid"))
     yield {"stage": "DKW and Anderson", "seconds": round(seconds, 3)}
     for name in ("kl", "bentkus", "betting", "pairing", "wilson"):
         small = scores(2, 2, 30)
         of_small = pools(small)
         boxes(method(name), small, of_small, percentiles(of_small), DELTA, "valid")
-        seconds, _ = timed(partial(boxes, method(name), table, pooled, estimates, DELTA, "valid"))
+        seconds, _ = alone(partial(boxes, method(name), table, pooled, estimates, DELTA, "valid"))
         yield {"stage": f"intervals by {name}", "seconds": round(seconds, 3)}
     equilibrium(estimates.z_aer)
-    seconds, _ = timed(lambda: equilibrium(estimates.z_aer))
+    seconds, _ = alone(lambda: equilibrium(estimates.z_aer))
     yield {"stage": "equilibrium", "seconds": round(seconds, 4)}
 
 
@@ -213,8 +218,8 @@ def grown(algorithms: int, environments: int) -> dict[str, Any]:
     equilibrium(np.full((2, 2, 2), 0.5))
     peak_afresh()
     before = kilobytes("VmHWM")
-    balance_seconds, _ = timed(lambda: equilibrium(0.5 * (box.low_aer + box.high_aer)))
-    seconds, found = timed(lambda: solutions([aggregate_goals(box)[0]], box, parts=1)[0])
+    balance_seconds, _ = alone(lambda: equilibrium(0.5 * (box.low_aer + box.high_aer)))
+    seconds, found = alone(lambda: solutions([aggregate_goals(box)[0]], box, parts=1)[0])
     slack = found.slack
     more = kilobytes("VmHWM") - before
     states = algorithms * algorithms * environments
@@ -246,7 +251,7 @@ def rows() -> Iterator[dict[str, Any]]:
             image = np.empty(policy.worth.shape)
             departures(policy.worth, policy, made, image)
             work = partial(departures, policy.worth, policy, made, image)
-            times.append(min(timed(work)[0] for _ in range(5)))
+            times.append(min(alone(work)[0] for _ in range(5)))
         yield {
             "columns": algorithms * environments,
             "trees_milliseconds": round(1e3 * times[0], 3),
@@ -282,7 +287,7 @@ def apart(*options: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     parser.add_argument("--trials", type=int, default=10_000, help="per cell")
     parser.add_argument("--resamples", type=int, default=10_000)
     parser.add_argument("--peer-bounds", type=int, default=3, help="bounds solved densely; the rest is extrapolated")
@@ -317,9 +322,7 @@ def main() -> None:
         if "whole" in arguments.only:
             yield from (apart("--whole", *map(str, size)) for size in WHOLE)
 
-    for line in lines():
-        text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())
-        print(text, flush=True)
+    recording.show(lines(), arguments, "judge", recording.plain)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How good plans are: the trials that are predicted from a pilot beside those that it takes.
 
-    python benchmarks/plan.py [--json] [--folder FOLDER] [--methods pairing] [--sizes 100 300]
+    python benchmarks/plan.py [--json FILE] [--folder FOLDER] [--methods pairing] [--sizes 100 300]
                               [--pilots 12] [--looks 5] [--refine 300] [--most 100000] [--populations normal ...]
 
 From every population some pilots are drawn, and planned with. What it takes is measured on other data sets: the number
@@ -13,9 +13,8 @@ with one that these do not. The last rows are over all populations. With ``--fol
 """
 
 import argparse
-import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import recording
 import untuned
 from untuned.judge.evaluate import evaluate
 from untuned.judge.plan import plan
@@ -138,15 +138,25 @@ def compared(drawn_from: Population, method: str, size: int, pilots: int, refine
     return found
 
 
-def show(rows: Iterable[dict[str, Any]], as_json: bool) -> None:
-    for row in rows:
-        text = json.dumps(row) if as_json else "  ".join(f"{key} {value}" for key, value in row.items())
-        print(text, flush=True)
+def measured(chosen: list[Population], options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the rows of every population, method and size of pilots, and those of all populations together."""
+    totals = {(method, size): Compared() for method in options.methods for size in options.sizes}
+    for each in chosen:
+        # A plan is for the same number in every cell.
+        even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
+        for method in options.methods:
+            actual = Actual(even, method, options.looks, options.refine, options.most)
+            for size in options.sizes:
+                found = compared(each, method, size, options.pilots, options.refine, actual)
+                totals[method, size].add(found)
+                yield from found.rows(population=each.name, method=method, pilot=size)
+    for (method, size), total in totals.items():
+        yield from total.rows(population="all", method=method, pilot=size)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true")
+    recording.add_door(parser)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--methods", nargs="+", default=["pairing"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 300])
@@ -159,18 +169,7 @@ def main() -> None:
     chosen: list[Population] = [population(name) for name in options.populations]
     if options.folder is not None:
         chosen.append(CollectedPopulation(untuned.read_scores(options.folder), "paper's test"))
-    totals = {(method, size): Compared() for method in options.methods for size in options.sizes}
-    for each in chosen:
-        # A plan is for the same number in every cell.
-        even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
-        for method in options.methods:
-            actual = Actual(even, method, options.looks, options.refine, options.most)
-            for size in options.sizes:
-                found = compared(each, method, size, options.pilots, options.refine, actual)
-                totals[method, size].add(found)
-                show(found.rows(population=each.name, method=method, pilot=size), options.json)
-    for (method, size), total in totals.items():
-        show(total.rows(population="all", method=method, pilot=size), options.json)
+    recording.show(measured(chosen, options), options, "plan", recording.plain)
 
 
 if __name__ == "__main__":

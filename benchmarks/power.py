@@ -1,6 +1,6 @@
 """How many pairs of algorithms each method tells apart, on the paper's experiment about its intervals.
 
-    python benchmarks/power.py [--json] [--folder results] [--trials 10000] [--sizes 100 1000 10000]
+    python benchmarks/power.py [--json FILE] [--folder results] [--trials 10000] [--sizes 100 1000 10000]
                                [--replicates 10] [--only power limits functional]
 
 The paper's four algorithms on the eight discrete environments and Mountain Car are collected once (about 20 minutes on
@@ -16,7 +16,6 @@ compares the functional bound with the bound by intervals on boards of more and 
 
 import argparse
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+import recording
 import untuned
 from untuned.judge.boxes import Boxes
 from untuned.judge.differences import direct, separate
@@ -180,13 +180,6 @@ def against_functional() -> Iterator[dict[str, Any]]:
         }
 
 
-def show(row: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(row), flush=True)
-    else:
-        print("  ".join(f"{key} {value}" for key, value in row.items() if key != "part"), flush=True)
-
-
 def collected(folder: Path, trials: int) -> ScoreTable:
     study = dataclasses.replace(STUDY, trials=trials)
     print(f"collecting into {folder}, what is not there yet", file=sys.stderr)
@@ -194,26 +187,30 @@ def collected(folder: Path, trials: int) -> ScoreTable:
     return untuned.read_scores(folder)
 
 
+def measured(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the rows of every part that is asked for."""
+    if "power" in options.only or "limits" in options.only:
+        table = collected(options.folder, options.trials)
+        if "power" in options.only:
+            yield from power(table, options.sizes, options.replicates)
+        if "limits" in options.only:
+            yield from limits(table, options.sizes, options.replicates)
+    if "functional" in options.only:
+        yield from against_functional()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true")
+    recording.add_door(parser)
     parser.add_argument("--folder", type=Path, default=Path("power-results"))
     parser.add_argument("--trials", type=int, default=10_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 10_000])
     parser.add_argument("--replicates", type=int, default=10)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
-    if "power" in options.only or "limits" in options.only:
-        table = collected(options.folder, options.trials)
-        if "power" in options.only:
-            for row in power(table, options.sizes, options.replicates):
-                show(row, options.json)
-        if "limits" in options.only:
-            for row in limits(table, options.sizes, options.replicates):
-                show(row, options.json)
-    if "functional" in options.only:
-        for row in against_functional():
-            show(row, options.json)
+    if min(options.trials, options.replicates, *options.sizes) < 1 or max(options.sizes) > options.trials:
+        parser.error("every number is 1 or more, and no sample is larger than --trials")
+    recording.show(measured(options), options, "power", recording.plain)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,20 @@
     python benchmarks/precision.py --trials 400 --environments cart-pole mountain-car --algorithms sarsa-s ac-s
 
 The two trials of a pair have the same draws and start alike; roundings then lead them apart, so single scores differ
-while their distributions should not. One JSON object a line with --json: the means, the mean difference, its standard
-error and z, and the ratio of the times.
+while their distributions should not. A row has the means, the mean difference, its standard error and z, and the ratio
+of the times.
 """
 
 import argparse
-import json
 import math
 import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+import recording
 from untuned import UntunedError, algorithm, environment
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import CompiledEnvironment
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--environments", nargs="+", default=["cart-pole", "mountain-car"], metavar="NAME")
     parser.add_argument("--algorithms", nargs="+", default=["sarsa", "sarsa-s", "sarsa-parl2", "ac-s"], metavar="NAME")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     arguments = parser.parse_args()
     if arguments.trials < 2 or arguments.workers < 1:
         parser.error("--trials is 2 or more, --workers 1 or more")
@@ -48,21 +49,24 @@ def main() -> None:
     def pair(cell: Cell, trial: int) -> list[tuple[TrialResult, float]]:
         return [measured(cell, trial, precision) for precision in PRECISIONS]
 
-    for cell in cells:
-        # Compiled beforehand, not measured.
-        pair(cell, 0)
-        with ThreadPoolExecutor(arguments.workers) as pool:
-            pairs = list(pool.map(lambda trial, cell=cell: pair(cell, trial), range(arguments.trials)))
-        print(line(cell, pairs, arguments.json), flush=True)
+    def rows() -> Iterator[recording.Row]:
+        for cell in cells:
+            # Compiled beforehand, not measured.
+            pair(cell, 0)
+            with ThreadPoolExecutor(arguments.workers) as pool:
+                pairs = list(pool.map(lambda trial, cell=cell: pair(cell, trial), range(arguments.trials)))
+            yield facts(cell, pairs)
+
+    recording.show(rows(), arguments, "precision", recording.plain)
 
 
-def line(cell: Cell, pairs: list[list[tuple[TrialResult, float]]], as_json: bool) -> str:
+def facts(cell: Cell, pairs: list[list[tuple[TrialResult, float]]]) -> recording.Row:
     """Return what is to be said of a cell, given its trials in both precisions with their costs per step."""
     scores = np.array([[result.score for result, _ in both] for both in pairs])
     costs = np.array([[cost for _, cost in both] for both in pairs]).sum(axis=0)
     difference = scores[:, 1] - scores[:, 0]
     error = float(difference.std(ddof=1)) / math.sqrt(len(pairs))
-    facts = {
+    return {
         "environment": cell[1].name,
         "algorithm": cell[0].name,
         "trials": len(pairs),
@@ -74,7 +78,6 @@ def line(cell: Cell, pairs: list[list[tuple[TrialResult, float]]], as_json: bool
         "diverged": [float(np.mean([both[i][0].diverged for both in pairs])) for i in range(2)],
         "time_per_step": round(float(costs[1] / costs[0]), 3),
     }
-    return json.dumps(facts) if as_json else "  ".join(f"{key} {value}" for key, value in facts.items())
 
 
 if __name__ == "__main__":

@@ -1,29 +1,29 @@
 """How long a report takes after the evaluation, and how large its page is, for the paper's board and for others.
 
-    python benchmarks/report.py [--json] [--trials T] [--only page folder]
+    python benchmarks/report.py [--json FILE] [--trials T] [--only page folder] [--boards small paper large]
 
-One JSON object a line with --json. The board is the paper's: 11 algorithms on 15 environments with 10,000 trials each,
-and histories of 500 trials of each cell with four hyperparameters and 100 episodes. The evaluation is made with equal
-weights, whose bounds take no time, because only what comes after it is timed. "page" is one HTML file, "folder" the
-page with all tables and all figures as PDF, drawn by two processes. The ratio is to judging the same scores so.
+The board is the paper's: 11 algorithms on 15 environments with 10,000 trials each, and histories of 500 trials of each
+cell with four hyperparameters and 100 episodes. The evaluation is made with equal weights, whose bounds take no time,
+because only what comes after it is timed. "page" is one HTML file, "folder" the page with all tables and all figures as
+PDF, drawn by two processes. The ratio is to judging the same scores so.
 """
 
 import argparse
-import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import recording
 import untuned
 from untuned.histories import Histories, History
 from untuned.reports.report import Report
 from untuned.scores import ScoreTable
 
-SIZES = ((4, 4, 300), (11, 15, 10_000), (50, 57, 100))
+BOARDS = {"small": (4, 4, 300), "paper": (11, 15, 10_000), "large": (50, 57, 100)}
 PARTS = ("page", "folder")
 WORKERS = 2
 
@@ -75,28 +75,37 @@ def measured(size: tuple[int, int, int], part: str, folder: Path) -> dict[str, A
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--trials", type=int, help="trials per cell, instead of each board's own number")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
-    options = parser.parse_args()
+def rows(parts: list[str], boards: list[tuple[int, int, int]]) -> Iterator[recording.Row]:
+    """Yield every part of the report on every board."""
     # Compiling and importing are nobody's report.
     with tempfile.TemporaryDirectory() as scratch:
-        measured((2, 2, 20), "folder", Path(scratch))
-    for part in options.only:
-        for size in SIZES:
+        measured((2, 2, 20), "folder" if "folder" in parts else "page", Path(scratch))
+    for part in parts:
+        for size in boards:
             with tempfile.TemporaryDirectory() as scratch:
-                row = measured((*size[:2], options.trials or size[2]), part, Path(scratch))
-            if options.json:
-                print(json.dumps(row), flush=True)
-            else:
-                print(
-                    f"{row['part']:<6}  {row['algorithms']:>2} x {row['environments']:>2} x {row['trials']:>6,}: "
-                    f"{row['seconds']:6.1f} s ({row['times_judging_with_equal_weights']:.1f} times judging with equal "
-                    f"weights), {row['files']} files, page {row['page_megabytes']:.1f} MB",
-                    flush=True,
-                )
+                yield measured(size, part, Path(scratch))
+
+
+def line(row: recording.Row) -> str:
+    """Return a line of the table."""
+    return (
+        f"{row['part']:<6}  {row['algorithms']:>2} x {row['environments']:>2} x {row['trials']:>6,}: "
+        f"{row['seconds']:6.1f} s ({row['times_judging_with_equal_weights']:.1f} times judging with equal "
+        f"weights), {row['files']} files, page {row['page_megabytes']:.1f} MB"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    recording.add_door(parser)
+    parser.add_argument("--trials", type=int, help="trials per cell, instead of each board's own number")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--boards", nargs="+", choices=list(BOARDS), default=list(BOARDS), metavar="BOARD")
+    options = parser.parse_args()
+    if options.trials is not None and options.trials < 1:
+        parser.error("--trials is 1 or more")
+    boards = [(*BOARDS[name][:2], options.trials or BOARDS[name][2]) for name in options.boards]
+    recording.show(rows(options.only, boards), options, "report", line)
 
 
 if __name__ == "__main__":

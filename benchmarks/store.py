@@ -1,20 +1,18 @@
 """How fast a study's results are written and loaded, and how large they are, against a plain CSV file.
 
-    python benchmarks/store.py [--json] [--rows N] [--rounds N]
+    python benchmarks/store.py [--json FILE] [--rows N] [--written N] [--rounds N]
 
-One JSON object a line with --json: {"batch", "returns", "rows_per_second", "vs_csv"}, {"layout", "bytes_per_row",
-"vs_csv"} and {"load_rows", "seconds", "vs_csv"}; vs_csv is a ratio of speeds, and of sizes where it is about bytes.
-The peer is what one writes without a store: a CSV file that a line per trial is appended to, flushed after each batch,
-with the draws in columns of their own; it is loaded with Python's csv module. A flush leaves the line to the operating
-system, the store waits for the disk. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters,
-100 + 30 returns.
+Rows: {"batch", "returns", "rows_per_second", "vs_csv"}, {"layout", "bytes_per_row", "vs_csv"} and {"load_rows",
+"seconds", "vs_csv"}; vs_csv is a ratio of speeds, and of sizes where it is about bytes. The peer is what one writes
+without a store: a CSV file that a line per trial is appended to, flushed after each batch, with the draws in columns of
+their own; it is loaded with Python's csv module. A flush leaves the line to the operating system, the store waits for
+the disk. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters, 100 + 30 returns.
 """
 
 import argparse
 import csv
 import dataclasses
 import itertools
-import json
 import random
 import tempfile
 import time
@@ -23,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import recording
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
@@ -119,8 +118,9 @@ def load_csv(path: Path) -> ScoreTable:
     return ScoreTable.from_dict(cells, ranges=(-1000.0, 1000.0))
 
 
-def measure_writing(rounds: int) -> Iterator[dict[str, object]]:
-    for returns, (batch, rows) in itertools.product((False, True), MOST_WRITTEN.items()):
+def measure_writing(written: int | None, rounds: int) -> Iterator[recording.Row]:
+    for returns, (batch, most) in itertools.product((False, True), MOST_WRITTEN.items()):
+        rows = most if written is None else written
         given = trials(rows, returns)
         ours, csvs = [], []
         for _ in range(rounds):
@@ -143,7 +143,7 @@ def measure_writing(rounds: int) -> Iterator[dict[str, object]]:
             }
 
 
-def measure_loading(rows: int, rounds: int) -> Iterator[dict[str, object]]:
+def measure_loading(rows: int, rounds: int) -> Iterator[recording.Row]:
     # The same few thousand trials under ever new numbers: what is stored in a row does not change how it is read.
     few = trials(165 * 20, returns=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +174,7 @@ def measure_loading(rows: int, rounds: int) -> Iterator[dict[str, object]]:
         yield {"layout": f"{rows:,} rows", "bytes_per_row": round(size / rows), "megabytes": round(size / 1e6)}
 
 
-def line(found: dict[str, object]) -> str:
+def line(found: recording.Row) -> str:
     """Return a line of the table."""
     if "batch" in found:
         what = f"rows written a second, batches of {found['batch']}{', with returns' if found['returns'] else ''}"
@@ -188,17 +188,19 @@ def line(found: dict[str, object]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     parser.add_argument("--rows", type=int, default=1_650_000, help="rows to load")
+    parser.add_argument("--written", type=int, help="rows to write, instead of a number for each size of batches")
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the best of each counts")
     options = parser.parse_args()
-    if not options.json:
-        print(f"{'':<54}{'ours':>12}  {'times CSV':>9}")
-    for found in itertools.chain(measure_writing(options.rounds), measure_loading(options.rows, options.rounds)):
-        if options.json:
-            print(json.dumps(found), flush=True)
-        else:
-            print(line(found), flush=True)
+    given = [options.rows, options.rounds, *([] if options.written is None else [options.written])]
+    if min(given) < 1:
+        parser.error("every number is 1 or more")
+    heading = f"{'':<54}{'ours':>12}  {'times CSV':>9}"
+    rows = itertools.chain(
+        measure_writing(options.written, options.rounds), measure_loading(options.rows, options.rounds)
+    )
+    recording.show(rows, options, "store", line, heading)
 
 
 if __name__ == "__main__":

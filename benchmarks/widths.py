@@ -1,17 +1,16 @@
 """How wide the intervals on a percentile are, by method, number of trials and kind of scores.
 
-    python benchmarks/widths.py [--json] [--samples N] [--level D] [--trials T ...] [--block B ...]
+    python benchmarks/widths.py [--json FILE] [--samples N] [--level D] [--trials T ...] [--block B ...]
 
-Prints mean half widths, one line per population and number of trials; one JSON object a line with --json. Two samples
-of T scores each. The populations: normal distributions whose shift makes the percentile .5, .8 or .99; a constant score
-against one of two values (z = .9), where all pairings are alike and nothing is to be gained from them; and five levels
-with many ties. All methods at the same level for the pair, .05/165 unless told, except that the paper's bands, which
-are one per sample, have it each. With --block, betting (in trials per block) and pairing (in most trials per block)
-are measured with other blocks than their own too.
+Prints mean half widths, one line per population and number of trials. Two samples of T scores each. The populations:
+normal distributions whose shift makes the percentile .5, .8 or .99; a constant score against one of two values (z =
+.9), where all pairings are alike and nothing is to be gained from them; and five levels with many ties. All methods at
+the same level for the pair, .05/165 unless told, except that the paper's bands, which are one per sample, have it each.
+With --block, betting (in trials per block) and pairing (in most trials per block) are measured with other blocks than
+their own too.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+import recording
 from untuned.judge.intervals import bentkus, betting, dkw, kl, pairing, wilson
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
@@ -97,7 +97,7 @@ def measured(trials: list[int], samples: int, level: float, blocks: list[int]) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    recording.add_door(parser)
     parser.add_argument("--samples", type=int, default=20, help="data sets per line")
     parser.add_argument("--level", type=float, default=LEVEL, help="of each interval")
     parser.add_argument("--trials", type=int, nargs="+", default=list(TRIALS), help="of each sample")
@@ -107,9 +107,8 @@ def main() -> None:
         parser.error("every number is 1 or more")
     if not 0.0 < arguments.level < 1.0:
         parser.error("the level is between 0 and 1")
-    for line in measured(arguments.trials, arguments.samples, arguments.level, arguments.block):
-        text = json.dumps(line) if arguments.json else "  ".join(f"{key} {value}" for key, value in line.items())
-        print(text, flush=True)
+    rows = measured(arguments.trials, arguments.samples, arguments.level, arguments.block)
+    recording.show(rows, arguments, "widths", recording.plain)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The documentation says what the code does: its tables, its code, its commands."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,7 +12,6 @@ import needs
 import untuned
 from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
-from untuned.lab import populations
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -172,7 +170,7 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs"])
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "measure", "docs"])
 def test_the_makefile_has_its_doors(target: str) -> None:
     finished = subprocess.run(
         [needs.program("make", "make"), "--dry-run", target],
@@ -183,30 +181,3 @@ def test_the_makefile_has_its_doors(target: str) -> None:
         check=False,
     )
     assert finished.returncode == 0, finished.stderr
-
-
-def test_the_page_on_coverage_is_made_of_the_benchmark_s_files() -> None:
-    place = importlib.util.spec_from_file_location("coverage_benchmark", ROOT / "benchmarks" / "failures.py")
-    assert place is not None
-    assert place.loader is not None
-    benchmark = importlib.util.module_from_spec(place)
-    place.loader.exec_module(benchmark)
-    text = (ROOT / "docs" / "coverage.md").read_text()
-    results = ROOT / "docs" / "results"
-    tables = list(benchmark.tables(results))
-    assert len(tables) == 10
-    for table in tables:
-        assert table in text
-    # Nothing else in the page looks like one of these tables.
-    known = {line for table in tables for line in table.splitlines()}
-    known |= {f"| {each.name} | {each.shape[0]} x {each.shape[1]} | {each.summary} |" for each in populations()}
-    headings = {"| population | board | what it is |", "| --- | --- | --- |"}
-    assert {line for line in text.splitlines() if line.startswith("|")} == known | headings
-    # What the page says of guaranteed methods, in a sentence, is what the files say.
-    found = benchmark.read(results, "guaranteed")
-    assert found.broken() == ()
-    assert all(row.data_sets >= 2_000 and row.guaranteed for row in found.rows)
-    assert {row.population for row in found.rows} == {each.name for each in populations()}
-    assert {row.trials for row in found.rows} == {10, 30, 100, 1_000}
-    assert all(found.finding(method) == "kept" for method in found.methods)
-    assert benchmark.read(results, "adaptive").broken() == ()

@@ -1,0 +1,126 @@
+"""Files of measured facts: what was run, with which settings and libraries, on how many processors, and what came out.
+
+Every benchmark has the same door, ``--json FILE``. The tables and figures of the documentation are made of such files
+by `benchmarks/pages.py`. A file has no date, no path and no name of a machine in it.
+"""
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import untuned
+
+#: Libraries on which speed or figures may depend.
+LIBRARIES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib", "ray")
+
+Row = dict[str, Any]
+
+
+def add_door(parser: argparse.ArgumentParser) -> None:
+    """Give a benchmark its ``--json FILE``."""
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="also write what was measured into this file, renewed with every line"
+    )
+
+
+def show(
+    rows: Iterable[Row],
+    options: argparse.Namespace,
+    benchmark: str,
+    line: Callable[[Row], str],
+    heading: str | None = None,
+) -> list[Row]:
+    """Print a line for each row as it comes, keep all of them in the file if one is wanted, and return them.
+
+    Parameters
+    ----------
+    rows
+        What is measured, in the order of measuring.
+    options
+        The benchmark's options, which are its settings.
+    benchmark
+        Its name, that of its file.
+    line
+        What to print for a row.
+    heading
+        What to print before the first of them.
+    """
+    found: list[Row] = []
+    # Before the benchmark's own work counts.
+    load = waiting()
+    for row in rows:
+        if heading is not None and not found:
+            print(heading)
+        found.append(row)
+        print(line(row), flush=True)
+        if options.json is not None:
+            write(options.json, benchmark, settings(options), found, load=load, complete=False)
+    if options.json is not None:
+        write(options.json, benchmark, settings(options), found, load=load)
+    return found
+
+
+def plain(row: Mapping[str, Any]) -> str:
+    """Return the line of a row that has no better one."""
+    return "  ".join(f"{key} {value}" for key, value in row.items())
+
+
+def settings(options: argparse.Namespace) -> Row:
+    """Return the options that were in force; of a path only that there was one."""
+    given = {key: value for key, value in vars(options).items() if key != "json" and value is not None}
+    return {key: True if isinstance(value, Path) else value for key, value in given.items()}
+
+
+def machine() -> Row:
+    """Return on what was measured: the kind of processor, how many, and the versions of what was running."""
+    versions = {"python": platform.python_version(), "untuned": untuned.__version__}
+    for name in LIBRARIES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {"processors": os.cpu_count(), "processor": processor(), "system": platform.system(), "versions": versions}
+
+
+def waiting() -> float | None:
+    """Return how many processes wanted a processor over the last minute, where the system tells."""
+    try:
+        return round(os.getloadavg()[0], 1)
+    except (AttributeError, OSError):
+        return None
+
+
+def processor() -> str:
+    """Return the make of the processors, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def write(
+    path: Path, benchmark: str, settings: Row, rows: list[Row], *, load: float | None = None, complete: bool = True
+) -> None:
+    """Write a file with a line for each row, numbers to six digits."""
+    content = {"benchmark": benchmark, "complete": complete, "settings": settings, "machine": machine(), "load": load}
+    lines = ",\n".join(json.dumps(_rounded(row), allow_nan=False) for row in rows)
+    # Renamed when it is whole: whoever stops a benchmark finds the lines that were printed.
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(f'{json.dumps(content, allow_nan=False)[:-1]},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    part.replace(path)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

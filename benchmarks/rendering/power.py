@@ -1,0 +1,174 @@
+"""The parts of the page on how much it takes: widths, pairs told apart, predicted numbers of trials."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from rendering.files import Part, Results, Row
+from rendering.markdown import digits, named, percent, table
+
+GUARANTEED = ("pbp", "kl", "bentkus", "betting", "pairing")
+WAYS = {"published": "as published", "apart": "intervals", "direct": "differences", "branching": "branching"}
+
+
+# --- widths
+
+
+def widths(results: Results) -> str:
+    lines = []
+    for row in results.rows("widths", "population"):
+        least = _narrowest(row)
+        shown = [f"**{_width(row[name])}**" if name == least else _width(row[name]) for name in GUARANTEED]
+        saved = digits((row["pbp"] / row["pairing"]) ** 2)
+        lines.append([row["population"], f"{row['trials']:,}", *shown, _width(row["wilson"]), saved])
+    heading = ["scores", "trials", *(f"`{name}`" for name in (*GUARANTEED, "wilson")), "(`pbp` / `pairing`)²"]
+    return table(heading, lines)
+
+
+def _narrowest(row: Row) -> str:
+    return min(GUARANTEED, key=lambda name: row[name])
+
+
+def _width(width: float) -> str:
+    return f"{width:.3f}" if width >= 0.00995 else f"{width:.4f}"
+
+
+def widths_data_sets(results: Results) -> str:
+    return f"{results.settings('widths')['samples']} data sets"
+
+
+def widths_narrowest(results: Results) -> str:
+    rows = results.rows("widths", "population")
+    won = {name: sum(_narrowest(row) == name for row in rows) for name in GUARANTEED}
+    others = [f"`{name}` in {named(count)}" for name, count in won.items() if count and name != "pairing"]
+    return f"`pairing` is the narrowest in {won['pairing']} of {len(rows)} lines, {' and '.join(others)}"
+
+
+# --- pairs told apart
+
+
+def told_apart(trials: int, results: Results) -> str:
+    rows = results.rows("power", "method", trials=trials)
+    lines = []
+    for row in rows:
+        name = f"`{row['method']}`{'' if row['guaranteed'] else ', approximate'}"
+        paper = "" if row["in_the_paper"] is None else f" ({percent(row['in_the_paper'])})"
+        cells = [f"{percent(row[way])}{paper if way == 'published' else ''}" if way in row else "" for way in WAYS]
+        lines.append([name, *cells])
+    samples = f"{named(rows[0]['replicates'])} {'sample' if rows[0]['replicates'] == 1 else 'samples'}"
+    return table([f"{trials:,} trials ({samples})", *WAYS.values()], lines)
+
+
+def wrong(results: Results) -> str:
+    rows = results.rows("power", "against_the_final_verdict")
+    count = sum(row["against_the_final_verdict"] for row in rows)
+    many = "no verdict" if count == 0 else "one verdict" if count == 1 else f"{count} verdicts"
+    return f"{many} of any method {'were' if count > 1 else 'was'}"
+
+
+def limits(results: Results) -> str:
+    return table(
+        ["trials", "pairs", "decided", "undecided: intervals allow the opposite", "undecided: branching given up"],
+        [
+            [
+                f"{row['trials']:,}",
+                f"{row['decided'] + row['intervals'] + row['propagation']}",
+                f"{row['decided']}",
+                f"{row['intervals']}",
+                f"{row['propagation']}",
+            ]
+            for row in results.rows("power", "to_blame")
+        ],
+        left=0,
+    )
+
+
+def blame(results: Results) -> str:
+    return table(
+        ["percentile", "trials", "share of the uncertainty of undecided pairs"],
+        [
+            [name, f"{row['trials']:,}", percent(share)]
+            for row in results.rows("power", "to_blame")
+            for name, share in row["to_blame"].items()
+        ],
+    )
+
+
+def functional(results: Results) -> str:
+    return table(
+        ["algorithms x environments", "trials", "narrower than intervals", "mean gain"],
+        [
+            [
+                f"{row['algorithms']} x {row['environments']}",
+                f"{row['trials']:,}",
+                f"in {percent(row['functional_narrower'])} of pairs",
+                f"{row['mean_gain']:+.3f}",
+            ]
+            for row in results.rows("power", "functional_narrower")
+        ],
+    )
+
+
+# --- predicted numbers of trials
+
+
+def plan(results: Results) -> str:
+    lines = []
+    for row in plan_rows(results):
+        where = {
+            "all": "",
+            "near": f", predictions up to {named(10)} times the pilot",
+            "far": ", predictions beyond that",
+        }[row["predictions"]]
+        name = row["population"] if row["population"] in ("all", "the paper's test") else f"`{row['population']}`"
+        lines.append(
+            [
+                f"{name}{where}",
+                f"{row['pilot']:,}",
+                f"{row['pairs']}",
+                *(f"{row[key]:.2f}" for key in ("median", "tenth", "ninetieth")),
+                *(percent(row[key]) for key in ("within_2", "within_3")),
+            ]
+        )
+    heading = ["population", "pilot", "pairs", "median", "a tenth below", "a tenth above", "within 2", "within 3"]
+    return table(heading, lines)
+
+
+def plan_rows(results: Results) -> list[Row]:
+    """Return the lines of the table: every population, then near and far predictions of all, then the paper's test."""
+    rows = results.rows("plan", "predictions")
+    chosen = [row for row in rows if row["predictions"] == "all" or row["population"] == "all"]
+    collected = results.rows("plan-collected", "predictions", predictions="all", population="all")
+    return [*chosen, *({**row, "population": "the paper's test"} for row in collected)]
+
+
+def plan_settings(results: Results) -> str:
+    found = results.settings("plan")
+    return (
+        f"open in {named(found['pilots'])} pilots of each kind, with `refine={found['refine']}`. What it takes is the "
+        f"number of trials at which half of {named(found['looks'])} fresh data sets decide the pair"
+    )
+
+
+def plan_collected_settings(results: Results) -> str:
+    found = results.settings("plan-collected")
+    return (
+        f"{named(found['pilots'])} pilots and {named(found['looks'])} fresh data sets, and no more than "
+        f"{found['most']:,} trials"
+    )
+
+
+PARTS: Mapping[str, Part] = {
+    "power-widths": widths,
+    "power-widths-data-sets": widths_data_sets,
+    "power-widths-narrowest": widths_narrowest,
+    "power-100": partial(told_apart, 100),
+    "power-1000": partial(told_apart, 1_000),
+    "power-10000": partial(told_apart, 10_000),
+    "power-wrong": wrong,
+    "power-limits": limits,
+    "power-blame": blame,
+    "power-functional": functional,
+    "power-plan": plan,
+    "power-plan-settings": plan_settings,
+    "power-plan-collected-settings": plan_collected_settings,
+}

@@ -1,0 +1,343 @@
+"""The parts of the page on speed."""
+
+import math
+from collections.abc import Mapping
+
+import untuned
+from rendering.fidelity import ALGORITHMS, costs
+from rendering.files import Part, Results, Row
+from rendering.markdown import counts, digits, duration, named, table
+from untuned.collect.environments.environment import DiscreteStates
+
+
+def machine(results: Results) -> str:
+    found = results.machine("engine")
+    versions = found["versions"]
+    python, numba, gymnasium = (".".join(versions[name].split(".")[:2]) for name in ("python", "numba", "gymnasium"))
+    return (
+        f"{named(found['processors'])} processors ({found['processor']}), Python {python}, numba {numba} and "
+        f"Gymnasium {gymnasium}"
+    )
+
+
+def busy(results: Results) -> str:
+    """Return during which benchmarks other work had the processors, by the load when they began."""
+    names = []
+    for name in ("engine", "environments", "collect", "store", "metered", "judge", "judge-whole", "report"):
+        load = results.content(name).get("load")
+        if load is not None and load >= results.machine(name)["processors"]:
+            names.append(f"`{name}.json`")
+    if not names:
+        return "No file was measured while the machine was busy with other work"
+    return (
+        f"The machine was busy with other work during {', '.join(names)}: there, times are too long, and what needs "
+        "two processors gains too little"
+    )
+
+
+# --- a trial
+
+
+def engine(results: Results) -> str:
+    rows = results.rows("engine", "dorder")
+    return table(
+        ["dorder (features)", *(f"{row['dorder']} ({row['features']:,})" for row in rows)],
+        [
+            ["microseconds a step", *(f"{row['microseconds']:.2f}" for row in rows)],
+            ["times the C program's", *(f"{row['vs_limit']:.2f}" if "vs_limit" in row else "" for row in rows)],
+            ["times faster than NumPy", *(f"{row['vs_numpy']:.0f}" for row in rows)],
+            ["single precision, times double's", *(f"{row['float32_vs_float64']:.2f}" for row in rows)],
+        ],
+    )
+
+
+def agents(results: Results) -> str:
+    rows = results.rows("engine", "agent")
+    orders = list(rows[0]["per_dorder"])
+    return table(
+        ["agent", *(f"dorder {order}" for order in orders), "mean"],
+        [
+            [row["agent"], *(f"{row['per_dorder'][order]:.2f}" for order in orders), f"{row['vs_sarsa']:.2f}"]
+            for row in rows
+        ],
+    )
+
+
+def threads(results: Results) -> str:
+    row = results.row("engine", "identical", workers=2)
+    same = "with identical results" if row["identical"] else "with results that differ"
+    return f"{row['vs_one']:.2f} times as fast as one, {same}"
+
+
+def starts(results: Results) -> str:
+    cold, *warm = results.rows("engine", "start")
+    again = digits(min(row["seconds"] for row in warm))
+    compiled = max(row["new_files"] for row in warm)
+    return (
+        f"{digits(cold['seconds'])} s from the command line, import included, then {again} s; a second process "
+        f"compiles {'nothing' if compiled == 0 else f'{compiled} kernels'}"
+    )
+
+
+# --- what a trial costs
+
+
+def costs_table(results: Results) -> str:
+    found = costs(results)
+    environments = dict.fromkeys(environment for environment, _ in found)
+    return table(
+        ["environment", *ALGORITHMS],
+        [
+            [each, *(_milliseconds(found[each, name]) if (each, name) in found else "" for name in ALGORITHMS)]
+            for each in environments
+        ],
+    )
+
+
+def _milliseconds(row: Row) -> str:
+    spent = 1e3 * row["seconds"]
+    return f"{spent:.2f}" if spent < 1.0 else digits(spent)
+
+
+def _discrete(found: Mapping[tuple[str, str], Row]) -> dict[tuple[str, str], Row]:
+    return {key: row for key, row in found.items() if isinstance(untuned.environment(key[0]).states, DiscreteStates)}
+
+
+def costs_trials(results: Results) -> str:
+    found = costs(results)
+    discrete = _discrete(found)
+    others = [row["trials"] for key, row in found.items() if key not in discrete]
+    few = sum(trials < 30 for trials in others)
+    return (
+        f"{counts([row['trials'] for row in discrete.values()])} trials with discrete states and of "
+        f"{counts(others)} with continuous ones; {few} of these {len(others)} cells have fewer than 30"
+    )
+
+
+def discrete_hours(results: Results) -> str:
+    found = _discrete(costs(results))
+    places = {environment for environment, _ in found}
+    if len(found) != len(places) * len(ALGORITHMS):
+        return "an unknown time, since some were not measured,"
+    return duration(10_000 * math.fsum(row["seconds"] for row in found.values()))
+
+
+# --- environments
+
+
+def environments(results: Results) -> str:
+    lines = []
+    for row in results.rows("environments", "environment"):
+        peer = [digits(row["peer_ns"], 3), digits(row["vs_peer"])] if "peer" in row else ["", ""]
+        lines.append([row["environment"], digits(row["kernel_ns"]), digits(row["gymnasium_ns"]), *peer])
+    return table(
+        ["environment", "in a kernel", "through Gymnasium", "Gymnasium's own", "times faster in a kernel"], lines
+    )
+
+
+# --- collecting
+
+
+def collecting(results: Results) -> str:
+    lines = []
+    for one in results.rows("collect", "study", engine="local", workers=1):
+        local = results.row("collect", "study", study=one["study"], engine="local", workers=2)
+        ray = [
+            f"{row['vs_local']:.2f}"
+            for row in results.content("collect")["rows"]
+            if row.get("study") == one["study"] and row["engine"] == "ray"
+        ]
+        lines.append(
+            [
+                one["study"],
+                digits(1e3 / one["trials_per_second"]),
+                digits(one["trials_per_second"], 3),
+                f"{local['vs_one']:.2f}",
+                *(ray or [""]),
+            ]
+        )
+    return table(
+        ["study", "a trial, ms", "one worker, trials a second", "two workers, times one", "Ray, times two workers"],
+        lines,
+    )
+
+
+def cluster(results: Results) -> str:
+    return f"{digits(results.row('collect', 'cluster_seconds')['cluster_seconds'])} s"
+
+
+def store(results: Results) -> str:
+    lines = []
+    for row in results.rows("store", "batch"):
+        words = f"rows written a second in batches of {row['batch']:,}{', with returns' if row['returns'] else ''}"
+        lines.append([words, digits(row["rows_per_second"], 3), f"{row['vs_csv']:.2f}"])
+    lines += [
+        [f"bytes a row, {row['layout']}", f"{row['bytes_per_row']}", f"{row['vs_csv']:.2f}"]
+        for row in results.rows("store", "layout")
+        if "vs_csv" in row
+    ]
+    load = results.row("store", "load_rows")
+    lines.append([f"scores loaded a second, of {load['load_rows']:,}", *_loaded(load)])
+    return table(["what", "the store", "times a CSV file"], lines)
+
+
+def _loaded(row: Row) -> list[str]:
+    return [digits(row["load_rows"] / row["seconds"]), f"{row['vs_csv']:.1f}"]
+
+
+def metered(results: Results) -> str:
+    return table(
+        ["environment", "bare, µs a step", "counted, µs a step", "more, µs"],
+        [
+            [
+                f"{row['environment']}{', Gymnasium' if row['wrapped'] else ''}",
+                *(f"{row[f'{which}_ns'] / 1e3:.1f}" for which in ("bare", "metered", "more")),
+            ]
+            for row in results.rows("metered", "environment")
+        ],
+    )
+
+
+# --- judging
+
+
+def judging(results: Results) -> str:
+    lines = [[row["stage"], f"{digits(row['seconds'])}", ""] for row in results.rows("judge", "stage")]
+    bounds, bootstrap = results.row("judge", "bounds"), results.row("judge", "resamples")
+    lines += [
+        [f"all {bounds['bounds']} bounds", digits(bounds["seconds"]), digits(bounds["vs_dense"])],
+        [
+            f"bootstrap, {bootstrap['resamples']:,} resamples",
+            digits(bootstrap["seconds"]),
+            digits(bootstrap["vs_plain"]),
+        ],
+    ]
+    return table(["step", "seconds", "a plain implementation, times as long"], lines)
+
+
+def judging_trials(results: Results) -> str:
+    trials = results.settings("judge")["trials"]
+    return f"{trials:,} trials each, {165 * trials / 1e6:.2f} million scores"
+
+
+def judging_peers(results: Results) -> str:
+    bounds, bootstrap = results.row("judge", "bounds"), results.row("judge", "resamples")
+    return (
+        f"The peers were timed on {named(bounds['dense_measured'])} bounds and {named(bootstrap['plain_measured'])} "
+        f"resamples, and extrapolated. The dense bounds agree to {bounds['largest_difference']:.0e}, the plain "
+        f"resamples' means to {bootstrap['largest_deviation_in_standard_errors']} of their own standard errors"
+    )
+
+
+def judging_threads(results: Results) -> str:
+    row = results.row("judge", "identical", workers=2)
+    same = "with identical results" if row["identical"] else "with results that differ"
+    return f"{row['vs_one']:.1f} times as fast as one, {same}"
+
+
+def growth(results: Results) -> str:
+    return table(
+        ["algorithms x environments", "states", "equilibrium, s", "a bound, s", "all, s", "memory, MB"],
+        [
+            [
+                f"{row['algorithms']} x {row['environments']}",
+                f"{row['states']:,}",
+                digits(row["equilibrium_seconds"]),
+                digits(row["bound_seconds"]),
+                digits(row["bound_seconds"] * row["algorithms"]),
+                digits(row["memory_megabytes"]),
+            ]
+            for row in results.rows("judge", "memory_megabytes")
+        ],
+    )
+
+
+def moves(results: Results) -> str:
+    return table(
+        ["columns", "trees, ms", "every move, ms", "trees, times as fast"],
+        [
+            [
+                f"{row['columns']:,}",
+                digits(row["trees_milliseconds"]),
+                digits(row["every_move_milliseconds"]),
+                digits(row["trees_vs_every_move"]),
+            ]
+            for row in results.rows("judge", "columns")
+        ],
+    )
+
+
+def whole(results: Results) -> str:
+    return table(
+        ["algorithms x environments x trials", "evaluation", "memory at most, MB", "pairs decided", "cases for a pair"],
+        [
+            [
+                f"{row['algorithms']} x {row['environments']} x {row['trials']:,}",
+                duration(row["evaluation_seconds"]),
+                f"{row['peak_megabytes']:,}",
+                f"{row['decided']:,} of {row['pairs']:,}",
+                f"{row['cases_per_pair']:,}",
+            ]
+            for row in results.rows("judge-whole", "evaluation_seconds")
+        ],
+    )
+
+
+# --- reporting
+
+
+def reporting(results: Results) -> str:
+    lines = []
+    for page in results.rows("report", "part", part="page"):
+        board = {key: page[key] for key in ("algorithms", "environments", "trials")}
+        folder = [
+            row
+            for row in results.content("report")["rows"]
+            if row["part"] == "folder" and all(row[key] == value for key, value in board.items())
+        ]
+        beside = (
+            [
+                f"{duration(folder[0]['seconds'])}, {folder[0]['files']} files",
+                digits(folder[0]["times_judging_with_equal_weights"]),
+            ]
+            if folder
+            else ["", ""]
+        )
+        lines.append(
+            [
+                f"{board['algorithms']} x {board['environments']} x {board['trials']:,}",
+                duration(page["seconds"]),
+                digits(page["times_judging_with_equal_weights"]),
+                f"{digits(page['page_megabytes'])} MB",
+                *beside,
+            ]
+        )
+    return table(
+        ["board", "page", "times judging", "size", "folder with all tables and figures", "times judging"], lines
+    )
+
+
+PARTS: Mapping[str, Part] = {
+    "speed-machine": machine,
+    "speed-busy": busy,
+    "speed-engine": engine,
+    "speed-agents": agents,
+    "speed-threads": threads,
+    "speed-starts": starts,
+    "speed-costs": costs_table,
+    "speed-costs-trials": costs_trials,
+    "speed-discrete-hours": discrete_hours,
+    "speed-environments": environments,
+    "speed-collecting": collecting,
+    "speed-cluster": cluster,
+    "speed-store": store,
+    "speed-metered": metered,
+    "speed-judging": judging,
+    "speed-judging-trials": judging_trials,
+    "speed-judging-peers": judging_peers,
+    "speed-judging-threads": judging_threads,
+    "speed-growth": growth,
+    "speed-moves": moves,
+    "speed-whole": whole,
+    "speed-reporting": reporting,
+}
