@@ -1,9 +1,10 @@
 """Do these algorithms score what the paper's scored? Means per cell beside published ones, each as a z-score.
 
-    python benchmarks/fidelity.py --trials 1000 --environments chain-10-deterministic --against published.csv
+    python benchmarks/fidelity.py --trials 1000 --environments chain-10-deterministic
 
-The file given with --against has columns environment, algorithm and mean; cells it does not have are run and printed
-without a comparison. z is the difference of the means over its standard error, sd * sqrt(1/trials + 1/10000), with the
+The published means are the paper's, or those of a file with columns environment, algorithm and mean (--against); cells
+that have none are run and printed without a comparison. z is the difference of the means over its standard error,
+sd * sqrt(1/trials + 1/10000), with the
 spread of our own trials: the published means are of 10,000 trials each. Scores have heavy lower tails, so that few
 trials, or a rare event none of them met, give a spread that is too small and a z that means little: repeat a miss with
 more trials before believing it.
@@ -29,9 +30,7 @@ import untuned
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import Budget, CompiledEnvironment
 from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
-
-#: Trials behind each published mean.
-PUBLISHED_TRIALS = 10_000
+from untuned.reproduction import published
 
 Cell = tuple[CompiledEnvironment, Definition]
 
@@ -45,6 +44,10 @@ def published_means(path: Path) -> dict[tuple[str, str], float]:
     if not all(map(math.isfinite, means.values())):
         raise ValueError("a mean is not a finite number")
     return means
+
+
+def the_paper_s() -> dict[tuple[str, str], float]:
+    return {(environment, algorithm): entry.value for (algorithm, environment), entry in published.means().items()}
 
 
 def finished_cells(
@@ -100,11 +103,11 @@ def compiled(cell: Cell, precision: str) -> bool:
     return True
 
 
-def z_score(scores: list[float], published: float) -> float | None:
+def z_score(scores: list[float], mean: float) -> float | None:
     """Return the difference of the means over its standard error; None where the scores have no spread."""
     spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
-    error = spread * math.sqrt(1.0 / len(scores) + 1.0 / PUBLISHED_TRIALS)
-    return (float(np.mean(scores)) - published) / error if error > 0.0 else None
+    error = spread * math.sqrt(1.0 / len(scores) + 1.0 / published.TRIALS)
+    return (float(np.mean(scores)) - mean) / error if error > 0.0 else None
 
 
 def main() -> None:
@@ -122,7 +125,7 @@ def main() -> None:
         parser.error("--trials and --workers are 1 or more")
 
     try:
-        published = published_means(arguments.against) if arguments.against else {}
+        means = published_means(arguments.against) if arguments.against else the_paper_s()
         environments = [untuned.environment(name) for name in split(arguments.environments)] or untuned.environments()
         algorithms = [untuned.algorithm(name) for name in split(arguments.algorithms)] or untuned.algorithms()[:11]
     except (untuned.UntunedError, OSError) as error:
@@ -132,16 +135,16 @@ def main() -> None:
 
     cells = [(environment, definition) for environment in environments for definition in algorithms]
     try:
-        report(cells, published, arguments)
+        report(cells, means, arguments)
     except untuned.UntunedError as error:
         parser.error(str(error))
 
 
-def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace) -> None:
-    if published and not published.keys() & {(environment.name, definition.name) for environment, definition in cells}:
+def report(cells: list[Cell], means: dict[tuple[str, str], float], arguments: argparse.Namespace) -> None:
+    if means and not means.keys() & {(environment.name, definition.name) for environment, definition in cells}:
         print("warning: the file has none of these cells: are its names those of `untuned list`?", file=sys.stderr)
     heading = f"{'environment':28}{'algorithm':13}{'trials':>7}{'mean':>11}{'median':>11}{'published':>11}{'z':>8}"
-    rows = recording.show(measured(cells, published, arguments), arguments, "fidelity", line, heading)
+    rows = recording.show(measured(cells, means, arguments), arguments, "fidelity", line, heading)
     misses = [abs(row["z"]) for row in rows if row["z"] is not None]
     if misses:
         # A normal |z| exceeds 3 with probability 0.0027.
@@ -154,14 +157,14 @@ def report(cells: list[Cell], published: dict[tuple[str, str], float], arguments
 
 
 def measured(
-    cells: list[Cell], published: dict[tuple[str, str], float], arguments: argparse.Namespace
+    cells: list[Cell], means: dict[tuple[str, str], float], arguments: argparse.Namespace
 ) -> Iterator[recording.Row]:
     """Yield what came out in every cell."""
     for (environment, definition), results in finished_cells(
         cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
     ):
         scores = [each.score for each in results]
-        known = published.get((environment.name, definition.name))
+        known = means.get((environment.name, definition.name))
         yield {
             "environment": environment.name,
             "algorithm": definition.name,

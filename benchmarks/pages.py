@@ -13,11 +13,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from rendering import coverage, fidelity, overview, power, speed
+from rendering import coverage, fidelity, overview, power, reproduction, speed
 from rendering.files import Part, Results, Unusable
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS: Mapping[str, Part] = {**speed.PARTS, **coverage.PARTS, **power.PARTS, **fidelity.PARTS, **overview.PARTS}
+PARTS: Mapping[str, Part] = {
+    **speed.PARTS,
+    **coverage.PARTS,
+    **power.PARTS,
+    **fidelity.PARTS,
+    **reproduction.PARTS,
+    **overview.PARTS,
+}
 MARKED = re.compile(r"<!-- measured: (?P<name>[^ ]+) -->(?P<text>.*?)<!-- end -->", flags=re.S)
 
 

@@ -13,15 +13,8 @@ ALGORITHMS = tuple(each.name for each in ELEVEN)
 
 
 def cells(results: Results) -> dict[tuple[str, str], Row]:
-    """Return every cell beside its published mean, in the order of the environments.
-
-    They are those of ``untuned reproduce`` where its file is there, under "cells"; else those of
-    `benchmarks/fidelity.py`. Both have the environment, the algorithm, the trials, the mean, the published mean and z.
-    """
-    found = (
-        results.content("reproduction")["cells"] if results.has("reproduction") else results.content("fidelity")["rows"]
-    )
-    return _in_order(found)
+    """Return every cell beside its published mean, in the order of the environments."""
+    return _in_order(results.content("fidelity")["rows"])
 
 
 def costs(results: Results) -> dict[tuple[str, str], Row]:

@@ -42,10 +42,6 @@ class Results:
             self._read[name] = found
         return self._read[name]
 
-    def has(self, name: str) -> bool:
-        """Return whether the file is there."""
-        return (self.folder / f"{name}.json").exists()
-
     def rows(self, name: str, key: str, **wanted: Any) -> list[Row]:
         """Return the rows of a file that have a key, and these values under other keys."""
         found = [

@@ -3,7 +3,6 @@
 import argparse
 import json
 import re
-import shutil
 import socket
 import sys
 from collections.abc import Iterator
@@ -207,23 +206,20 @@ def test_missing_and_unfinished_files_are_refused(
     assert "engine.json has no row with" in capsys.readouterr().err
 
 
-def test_a_reproduction_takes_the_place_of_the_benchmark_of_fidelity(tmp_path: Path) -> None:
-    shutil.copy(FOLDER / "fidelity.json", tmp_path)
-    before = pages.rendered(Results(tmp_path), "fidelity-z-scores")
+def test_cells_of_fidelity_are_a_table_and_a_sentence(tmp_path: Path) -> None:
     cells = [
         {"environment": "cart-pole", "algorithm": "sarsa", "trials": 50, "mean": 1.0, "published": 2.0, "z": -0.04},
         {"environment": "cart-pole", "algorithm": "q", "trials": 60, "mean": 1.0, "published": 0.5, "z": 4.6},
         {"environment": "cart-pole", "algorithm": "ac", "trials": 50, "mean": 1.0, "published": 0.5, "z": 3.0},
         {"environment": "acrobot", "algorithm": "ac", "trials": 50, "mean": 1.0, "published": None, "z": None},
     ]
-    (tmp_path / "reproduction.json").write_text(json.dumps({"cells": cells, "summary": {}}))
+    (tmp_path / "fidelity.json").write_text(json.dumps({"rows": cells}))
     table = pages.rendered(Results(tmp_path), "fidelity-z-scores")
-    assert table != before
     assert table.splitlines()[2:] == ["| cart-pole | 50 (q 60) | 0.0 |  |  | 4.6 |  |  | 3.0 |  |  |  |  |"]
     summary = pages.rendered(Results(tmp_path), "fidelity-summary")
     assert summary.startswith("3 cells: 1 beyond 3, where chance gives 0.0, and 1 beyond 4.5")
     assert summary.endswith("the largest 4.60")
-    (tmp_path / "reproduction.json").write_text(json.dumps({"cells": [cells[0], cells[0]]}))
+    (tmp_path / "fidelity.json").write_text(json.dumps({"rows": [cells[0], cells[0]]}))
     with pytest.raises(Unusable, match="twice"):
         pages.rendered(Results(tmp_path), "fidelity-summary")
 

@@ -1,0 +1,99 @@
+"""The parts of the page on the paper's experiment, from the file that ``untuned reproduce`` writes."""
+
+from collections.abc import Mapping
+
+from rendering.files import Part, Results
+from rendering.markdown import table
+
+_METHODS = ("pbp", "pbp-t", "bootstrap")
+
+
+def summary(results: Results) -> str:
+    return "\n".join(f"- {sentence}" for sentence in results.content("reproduction")["summary"])
+
+
+def conclusions(results: Results) -> str:
+    return table(
+        ["the paper says", "here it", *(f"by {name}" for name in _METHODS), "because"],
+        [
+            [
+                each["statement"],
+                f"**{each['status']}**" if each["status"] != "not decided yet" else each["status"],
+                *(each["others"].get(name, "") for name in _METHODS),
+                each["because"],
+            ]
+            for each in results.content("reproduction")["conclusions"]
+        ],
+        left=6,
+    )
+
+
+def scores(results: Results) -> str:
+    found = results.content("reproduction")
+    intervals = {
+        name: {row["name"]: row for row in found["methods"][name]["algorithms"]} for name in ("pbp", "pairing")
+    }
+    return table(
+        ["algorithm", "score", "by pbp", "by pairing", "published", "z"],
+        [
+            [
+                row["algorithm"],
+                f"{row['score']:.4f}",
+                *(
+                    f"({intervals[name][row['algorithm']]['low']:.4f}, {intervals[name][row['algorithm']]['high']:.4f})"
+                    for name in intervals
+                ),
+                f"{row['published']:.4f}",
+                f"{row['z']:.1f}",
+            ]
+            for row in found["scores"]
+        ],
+    )
+
+
+def cells(results: Results) -> str:
+    found = results.content("reproduction")["cells"]
+    algorithms = list(dict.fromkeys(row["algorithm"] for row in found))
+    lines = []
+    for environment in dict.fromkeys(row["environment"] for row in found):
+        here = {row["algorithm"]: row for row in found if row["environment"] == environment}
+        trials = [row["trials"] for row in here.values()]
+        if all(row["z"] is None for row in here.values()):
+            continue
+        spread = f"{min(trials):,}" if min(trials) == max(trials) else f"{min(trials):,} to {max(trials):,}"
+        shown = ["–" if here[name]["z"] is None else f"{here[name]['z'] + 0.0:.1f}" for name in algorithms]  # noqa: RUF001
+        lines.append([environment, spread, *shown])
+    return table(["environment", "trials", *algorithms], lines, left=2)
+
+
+def intervals(results: Results) -> str:
+    rows = results.content("reproduction")["table_2"]["rows"]
+
+    def beside(row: Mapping[str, float | None], name: str, digits: int) -> str:
+        ours, theirs = row[name], row[f"published_{name}"]
+        return f"{ours:.{digits}f}" + ("" if theirs is None else f" ({theirs:.{digits}f})")
+
+    return table(
+        ["trials", "method", "samples", "failures (published)", "told apart (published)", "truth missed"],
+        [
+            [
+                f"{row['trials']:,}",
+                f"`{row['method']}`",
+                f"{row['samples']:,}",
+                beside(row, "failures", 3),
+                beside(row, "significant", 2),
+                f"{row['truth']['rate']:.3f}",
+            ]
+            for row in rows
+        ],
+        left=2,
+    )
+
+
+PARTS: Mapping[str, Part] = {
+    "reproduction-summary": summary,
+    "reproduction-conclusions": conclusions,
+    "reproduction-scores": scores,
+    "reproduction-cells": cells,
+    "reproduction-intervals": intervals,
+}
