@@ -21,7 +21,7 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', flags=re.DOTALL)
+_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>([.,;:)]*)', flags=re.DOTALL)
 _DISPLAY = re.compile(
     r'(?:<p><a id="(?P<anchor>[^"]+)"></a></p>\s*)?<div class="arithmatex">\s*\\\[(?P<tex>.*?)\\\]\s*</div>',
     flags=re.DOTALL,
@@ -37,19 +37,27 @@ _SPACING = (
     (re.compile(r"<mo(?: movablelimits=\"true\")?>([A-Za-z]{2,})</mo>"), r"<mi>\1</mi>"),
     (re.compile(r'<mo(?: stretchy="false")?>(&#x0007C;|&#x02016;|\|)</mo>'), rf'<mo {_TIGHT} stretchy="false">\1</mo>'),
     (re.compile(r"<mo>(&#x0002F;)</mo>"), rf"<mo {_TIGHT}>\1</mo>"),
-    (re.compile(r"<mo>(&#x0003A;|:)</mo>"), r'<mo lspace="0.28em" rspace="0.28em">\1</mo>'),
-    (re.compile(r"<mo>(&#x02026;)</mo>"), r"<mi>\1</mi>"),
+    (re.compile(r"<m[io]>(&#x0003A;|:)</m[io]>"), r'<mo lspace="0.28em" rspace="0.28em">\1</mo>'),
+    # Browsers know no bold but that of the character itself.
+    (re.compile(r'<mn mathvariant="bold">1</mn>'), "<mn>&#x1D7CF;</mn>"),
+    (re.compile(r"<mo>(&#x02026;|&#x0221E;)</mo>"), r"<mi>\1</mi>"),
     (re.compile(r"<mi>(&#x02032;)</mi>"), r"<mo>\1</mo>"),
     (re.compile(r"(</m(?:i|n|row|sub|sup|frac)>)(<mi>(?:log|exp)</mi>|<mtext>kl</mtext>)"), rf"\1{_THIN}\2"),
     (re.compile(r"(<mi>(?:log|exp)</mi>)(?=<m(?:i|n|frac)>)"), rf"\1{_THIN}"),
 )
 # Under, not beside, as in print.
-_LIMITS = re.compile(r"\\(max|min|sup|inf)_")
+_LIMITS = re.compile(r"\\(max|min|sup|inf|sum|prod)_")
 
 
 def on_page_content(text: str, **_: Any) -> str:
     """Return the page with all its TeX as MathML; mkdocs calls this for every page."""
-    return _INLINE.sub(lambda found: mathml(html.unescape(found[1])), _DISPLAY.sub(_displayed, text))
+    return _INLINE.sub(_written, _DISPLAY.sub(_displayed, text))
+
+
+def _written(found: re.Match[str]) -> str:
+    # A full stop must not begin the next line.
+    shown = mathml(html.unescape(found[1]))
+    return f'<span class="with-mark">{shown}{found[2]}</span>' if found[2] else shown
 
 
 def _displayed(found: re.Match[str]) -> str:

@@ -109,6 +109,13 @@ def test_tex_becomes_mathml(hook: ModuleType) -> None:
     assert "<code>$HOME</code>" in found
 
 
+def test_a_full_stop_stays_with_what_it_ends(hook: ModuleType) -> None:
+    found = hook.on_page_content(
+        '<p>So <span class="arithmatex">\\(x\\)</span>. And <span class="arithmatex">\\(y\\)</span> is.</p>'
+    )
+    assert re.search(r'<span class="with-mark"><math .*?</math>\.</span> And <math ', found)
+
+
 def test_a_display_without_a_number_has_none(hook: ModuleType) -> None:
     found = hook.on_page_content('<div class="arithmatex">\\[ x \\]</div>')
     assert found.startswith('<div class="equation"><math')
@@ -127,6 +134,8 @@ def test_tex_that_is_not_understood_is_an_error(hook: ModuleType, tex: str) -> N
         (r"T \text{kl}(u)", '<mi>T</mi><mspace width="0.167em" /><mtext>kl</mtext>'),
         (r"a/b", '<mo lspace="0" rspace="0">&#x0002F;</mo>'),
         (r"\Pr(A)", "<mi>Pr</mi>"),
+        (r"\mathbf{1}", "<mn>&#x1D7CF;</mn>"),
+        (r"q : x", '<mo lspace="0.28em" rspace="0.28em">'),
         (r"|S|", '<mo lspace="0" rspace="0" stretchy="false">'),
     ],
 )
