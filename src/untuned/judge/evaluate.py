@@ -364,8 +364,7 @@ def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:
 
 def _is_sorted(cell: Floats) -> bool:
     """Return whether scores are in ascending or descending order, and chance is not the reason."""
-    steps = np.diff(cell)
-    if (steps < 0.0).any() and (steps > 0.0).any():
+    if (cell[1:] < cell[:-1]).any() and (cell[1:] > cell[:-1]).any():
         return False
     # Of T!/(n1! n2! ...) orders, n1, n2, ... the numbers of equal scores, two are sorted.
     counts = np.unique(cell, return_counts=True)[1]
