@@ -4,10 +4,9 @@
 
 The published means are the paper's, or those of a file with columns environment, algorithm and mean (--against); cells
 that have none are run and printed without a comparison. z is the difference of the means over its standard error,
-sd * sqrt(1/trials + 1/10000), with the
-spread of our own trials: the published means are of 10,000 trials each. Scores have heavy lower tails, so that few
-trials, or a rare event none of them met, give a spread that is too small and a z that means little: repeat a miss with
-more trials before believing it.
+sd * sqrt(1/trials + 1/10000), with the spread of our own trials: the published means are of 10,000 trials each. Scores
+have heavy lower tails, so that few trials, or a rare event none of them met, give a spread that is too small and a z
+that means little: repeat a miss with more trials before believing it.
 """
 
 import argparse

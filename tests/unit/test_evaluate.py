@@ -354,7 +354,7 @@ def test_a_cell_declared_identical_to_a_measured_one_is_not_missing() -> None:
 @pytest.mark.parametrize("intervals", [name for name, each in METHODS.items() if each.guaranteed])
 def test_so_few_trials_that_nothing_is_known_are_told_of(intervals: str) -> None:
     def found(trials: int, apart: float) -> Evaluation:
-        spread = np.linspace(0.0, 1.0, trials)
+        spread = np.random.default_rng(0).permutation(np.linspace(0.0, 1.0, trials))
         scores = {"a": {"x": spread, "y": spread}, "b": {"x": spread - apart, "y": spread - apart}}
         return evaluate(ScoreTable.from_dict(scores), intervals=intervals)
 
@@ -719,3 +719,45 @@ def test_an_evaluation_can_be_pickled_and_copied() -> None:
         assert again.scores.cell("b", "y").tolist() == [3.0, 1.0]
         with pytest.raises(TypeError):
             again.settings["delta"] = 0.5  # type: ignore[index]
+
+
+def test_sorted_scores_are_noticed_where_their_order_matters() -> None:
+    rng = np.random.default_rng(3)
+    scores = {name: {"maze": rng.normal(0.0, 1.0, 300), "arm": rng.normal(0.0, 1.0, 300)} for name in "ab"}
+    given = {**scores, "a": {**scores["a"], "maze": np.sort(scores["a"]["maze"])[::-1]}}
+
+    def told(some: dict[str, dict[str, Any]], intervals: str) -> list[str]:
+        found = evaluate(ScoreTable.from_dict(some), intervals=intervals, weights="uniform")
+        return [warning for warning in found.warnings if "sorted" in warning]
+
+    for intervals in ("pairing", "betting"):
+        assert told(scores, intervals) == []
+        (warning,) = told(given, intervals)
+        assert warning.startswith("The scores of 1 cell are sorted (a on maze). ")
+    for intervals in ("bentkus", "kl", "wilson", "pbp", "pbp-t"):
+        assert told(given, intervals) == []
+    # Within one block order does not matter; chance sorts what is nearly constant; a constant has one order only.
+    short = {name: {e: np.sort(cell)[100:200] for e, cell in row.items()} for name, row in scores.items()}
+    assert told(short, "pairing") == []
+    assert len(told(short, "betting")) == 1
+    nearly = {name: {e: np.array([1.0] * 299 + [2.0]) for e in row} for name, row in scores.items()}
+    assert told(nearly, "pairing") == []
+    constant = {name: {e: np.ones(300) for e in row} for name, row in scores.items()}
+    assert told(constant, "pairing") == []
+
+
+def test_sorted_scores_do_make_intervals_wrong() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.0, 1.0, 1000), rng.normal(0.1, 1.0, 1000)
+    z = 0.4718140111
+
+    def interval(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+        found = evaluate(ScoreTable.from_dict({"a": {"maze": first}, "b": {"maze": second}}), weights="uniform")
+        assert found.percentiles.low_aer is not None
+        assert found.percentiles.high_aer is not None
+        return float(found.percentiles.low_aer[0, 0, 1]), float(found.percentiles.high_aer[0, 0, 1])
+
+    low, high = interval(a, b)
+    assert low < z < high
+    low, high = interval(np.sort(a), np.sort(b))
+    assert high < z - 0.01

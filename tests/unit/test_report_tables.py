@@ -54,7 +54,8 @@ PLACES = ("cart/pole: v1", "Cart Pole", "cart pole", "中", "[e] & _x_|y", "naï
 
 def scores(algorithms: tuple[str, ...], environments: tuple[str, ...], trials: int) -> dict[str, dict[str, Any]]:
     """Return scores in which earlier algorithms are better, as bytes of a fixed table rather than as random numbers."""
-    spread = np.linspace(-1.0, 1.0, trials)
+    # Not sorted, which would be told of: 7 divides none of the numbers of trials.
+    spread = np.linspace(-1.0, 1.0, trials)[np.arange(trials) * 7 % trials]
     return {
         name: {
             place: np.round((len(algorithms) - a + spread * (1 + 0.1 * e)) * 10.0 ** (3 * e - 3), 9)

@@ -5,9 +5,9 @@ The bound holds whenever all intervals on percentiles do, like those on the aggr
 two intervals on y[i] and y[l] say. Everything that holds at the same time may be combined: the narrowest of several
 bounds, and
 
-    y[i] - y[l] <= (y[i] - y[j])+ + (y[j] - y[l])+
+    y[i] - y[l] = (y[i] - y[j]) + (y[j] - y[l])
 
-so what is better than something better than a third is better than the third.
+whose two parts are bounded: so what is better than something better than a third is better than the third.
 """
 
 from collections.abc import Callable, Sequence

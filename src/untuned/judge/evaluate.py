@@ -1,9 +1,11 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
+from scipy.special import gammaln
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
@@ -137,6 +139,7 @@ def evaluate(
         provenance=table.provenance,
         warnings=(
             *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
+            *_out_of_order(chosen, table),
             *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
         ),
     )
@@ -336,6 +339,37 @@ def _is_nothing_known(found: Boxes | None, pairs: Pairs) -> bool:
     if found is None or pairs.better_ab.any():
         return False
     return bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
+
+
+# Cells whose order has a smaller probability than this, if chance made it, were sorted by somebody.
+_BY_CHANCE = 1e-9
+
+
+def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:
+    """Return what to say where scores were sorted and the method takes them in the order of the trials."""
+    found = [
+        f"{table.algorithms[a]} on {table.environments[e]}"
+        for a, row in enumerate(table.cells)
+        for e, cell in enumerate(row)
+        if 0 < chosen.block < cell.size and _is_sorted(cell)
+    ]
+    if not found:
+        return []
+    return [
+        f"The scores of {len(found)} {'cell' if len(found) == 1 else 'cells'} are sorted ({', '.join(found[:3])}"
+        f"{', ...' if len(found) > 3 else ''}). {chosen.title} cuts samples into blocks in the order of the trials, "
+        "and its intervals are wrong if scores decided that order: hand them over as they arrived, or shuffled."
+    ]
+
+
+def _is_sorted(cell: Floats) -> bool:
+    """Return whether scores are in ascending or descending order, and chance is not the reason."""
+    if (cell[1:] < cell[:-1]).any() and (cell[1:] > cell[:-1]).any():
+        return False
+    # Of T!/(n1! n2! ...) orders, n1, n2, ... the numbers of equal scores, two are sorted.
+    counts = np.unique(cell, return_counts=True)[1]
+    orders = gammaln(cell.size + 1.0) - float(gammaln(counts + 1.0).sum())
+    return bool(math.log(2.0) - orders < math.log(_BY_CHANCE))
 
 
 def _warnings(

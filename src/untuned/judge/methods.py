@@ -36,6 +36,9 @@ class Method:
         The ends of intervals on all percentiles; None for the bootstrap, which goes to aggregates directly.
     anytime
         Whether it keeps its level when looking at the results decides how many trials are run.
+    block
+        Into blocks of how many trials it cuts samples, in their order, which must then not depend on the scores; 0
+        where their order does not matter.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Method:
     published: bool
     intervals: Callable[[ScoreTable, Sequence[Pool], Percentiles, float, Conventions], tuple[Floats, Floats]] | None
     anytime: bool = False
+    block: int = 0
 
 
 #: The narrowest guaranteed method for a number of trials chosen beforehand (docs/decisions/0010).
@@ -173,6 +177,7 @@ METHODS = {
             "all pairings of a fixed number of trials; mostly the narrowest",
             False,
             _pairing,
+            block=pairing.BLOCK,
         ),
         Method(
             "betting",
@@ -182,6 +187,7 @@ METHODS = {
             False,
             _betting,
             anytime=True,
+            block=betting.BLOCK,
         ),
         Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _bentkus),
         Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _kl),

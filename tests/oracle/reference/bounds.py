@@ -1,8 +1,8 @@
 """Oracle for bounds with parts: every part of every state written out, every rate in a dense array.
 
 As in `judging`: column k = e * n + r, state s = a * (m * n) + k. A state is taken for a part of its own interval, every
-other state for anything in its whole interval. Source of the operator: docs/judging.md, and the paper's Appendix C for
-one part per state, which is the whole interval.
+other state for anything in its whole interval. Source of the operator: docs/theory/propagation.md, (5.2), and the
+paper's Appendix C for one part per state, which is the whole interval.
 """
 
 import itertools
