@@ -16,6 +16,7 @@ def citation(version: str) -> str:
     return f"""{_PAPER}
 
 @software{{untuned,
+  author  = {{{{The untuned authors}}}},
   title   = {{untuned: reinforcement-learning algorithms, evaluated as they come}},
   version = {{{version}}}
 }}"""

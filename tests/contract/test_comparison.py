@@ -1,0 +1,69 @@
+"""The page on other tools is made of the benchmark's file, and the benchmark knows the truth it compares with."""
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from scipy.stats import trim_mean
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    place = importlib.util.spec_from_file_location("comparison_benchmark", ROOT / "benchmarks" / "comparison.py")
+    assert place is not None
+    assert place.loader is not None
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_made_of_the_benchmark_s_file(benchmark: ModuleType) -> None:
+    results = ROOT / "docs" / "results"
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    tables = list(benchmark.tables(results))
+    assert len(tables) == 4
+    for table in tables:
+        assert table in text
+    # Nothing else under this heading looks like a table.
+    measured = text.partition("\n## Measured\n")[2].partition("\n## ")[0]
+    known = {line for table in tables for line in table.splitlines()}
+    assert {line for line in measured.splitlines() if line.startswith("|")} == known
+    rows = json.loads((results / benchmark.FILE).read_text(encoding="utf-8"))["rows"]
+    assert {row["data_sets"] for row in rows} == {300}
+    assert {row["population"] for row in rows} == {each.name for each in benchmark.POPULATIONS}
+    assert "Our intervals never missed here." in text
+    assert not any(row["missed"] for row in rows if row["method"] in ("pairing", "anderson"))
+
+
+def test_the_truth_is_what_large_samples_show(benchmark: ModuleType) -> None:
+    for population in benchmark.POPULATIONS:
+        if population.name in ("lognormal", "scales"):
+            continue  # no sample of this size shows these means
+        cells = population.sample(20_000, np.random.default_rng(1)).cells[0]
+        scores = np.concatenate(cells)
+        known = benchmark.truths(population)
+        near = 5.0 * scores.std() / np.sqrt(scores.size)
+        assert known[benchmark.MEAN][0] == pytest.approx(float(scores.mean()), abs=near + 1e-9), population.name
+        middle = float(trim_mean(scores, 0.25))
+        assert known[benchmark.MIDDLE][0] == pytest.approx(middle, abs=near + 1e-9), population.name
+
+
+def test_the_plain_bootstrap_is_a_bootstrap(benchmark: ModuleType) -> None:
+    rng = np.random.default_rng(2)
+    cells = [rng.normal(0.0, 1.0, 12), rng.normal(3.0, 2.0, 12)]
+    drawn = np.stack([rng.choice(cell, (20_000, 12)) for cell in cells], axis=1)
+    expected = {
+        0: np.percentile(drawn.mean(axis=(1, 2)), [2.5, 97.5]),
+        1: np.percentile(trim_mean(drawn.reshape(20_000, 24), 0.25, axis=1), [2.5, 97.5]),
+    }
+    found = benchmark.bootstrap_means(cells, 20_000, rng)
+    for number, ends in expected.items():
+        np.testing.assert_allclose(found[number], ends, atol=0.04)
+    won = (drawn[:, 0] > 0.2).mean(axis=1)
+    low, high = benchmark.bootstrap_improvement(cells[:1], [np.full(12, 0.2)], 20_000, rng)
+    np.testing.assert_allclose((low, high), np.percentile(won, [2.5, 97.5]), atol=1e-9)

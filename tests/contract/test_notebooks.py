@@ -1,0 +1,36 @@
+"""The example notebooks run without a warning, and the text that they show in their files is what comes out."""
+
+from pathlib import Path
+
+import pytest
+
+import notebooks
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("path", notebooks.NOTEBOOKS, ids=lambda path: str(path.stem))
+def test_a_notebook_says_what_comes_out(path: Path, tmp_path: Path) -> None:
+    found = notebooks.executed(path, tmp_path)
+    assert notebooks.complaints(found) == []
+    assert notebooks.texts(found) == notebooks.texts(notebooks.read(path)), "renew it: python tests/notebooks.py"
+
+
+def test_notebooks_are_small_and_described() -> None:
+    page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    assert len(notebooks.NOTEBOOKS) >= 4
+    for path in notebooks.NOTEBOOKS:
+        assert path.stat().st_size < 300_000
+        assert f"examples/notebooks/{path.name}" in page
+    assert page.count("examples/notebooks/") == len(notebooks.NOTEBOOKS)
+
+
+def test_a_warning_is_a_complaint() -> None:
+    book = notebooks.read(notebooks.NOTEBOOKS[0])
+    book.cells = book.cells[:2]
+    book.cells[1].outputs = [
+        {"output_type": "stream", "name": "stdout", "text": "fine"},
+        {"output_type": "stream", "name": "stderr", "text": "DeprecationWarning: old"},
+    ]
+    assert notebooks.texts(book) == ["fine", "DeprecationWarning: old"]
+    assert len(notebooks.complaints(book)) == 1

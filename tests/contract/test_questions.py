@@ -1,0 +1,65 @@
+"""The figures in the answers to questions are those of the program."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untuned
+
+PAGE = " ".join((Path(__file__).parents[2] / "docs" / "faq.md").read_text(encoding="utf-8").split())
+
+
+def decides(algorithms: int, environments: int, trials: int) -> bool:
+    """Return whether anything is decided where every trial of one beats every trial of the next."""
+    scores = np.zeros((algorithms, environments, trials)) + np.arange(float(algorithms))[:, None, None]
+    scores += np.linspace(0.0, 0.5, trials)
+    weights = "uniform" if environments == 1 else "game"
+    return bool(untuned.evaluate(scores, weights=weights, refine=0).pairs.better_ab.any())
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "environments", "fewest", "sentence"),
+    [
+        (2, 1, 6, "on one environment take 6 trials before any verdict is possible"),
+        (2, 2, 7, "on two environments 7"),
+        (2, 9, 9, "on nine 9"),
+        (11, 15, 16, "with eleven algorithms on fifteen environments it is 16."),
+    ],
+)
+def test_the_fewest_trials_that_decide_anything(algorithms: int, environments: int, fewest: int, sentence: str) -> None:
+    assert sentence in PAGE
+    assert decides(algorithms, environments, fewest)
+    assert not decides(algorithms, environments, fewest - 1)
+
+
+def test_many_environments_and_five_trials() -> None:
+    rng = np.random.default_rng(0)
+    scores = 0.5 * np.arange(4.0)[:, None, None] + rng.standard_normal((4, 57, 5))
+    by_game = untuned.evaluate(scores)
+    assert "intervals come out nearly as wide as [0, 1]" in PAGE
+    assert (by_game.high_a - by_game.low_a).min() > 0.97
+    decided = int(untuned.evaluate(scores, weights="uniform").pairs.better_ab.sum())
+    assert f"decides {decided} of 6 pairs" in PAGE
+
+
+def test_a_higher_mean_and_a_lower_score() -> None:
+    lucky, steady = np.tile([1000.0, *[0.0] * 9], 20), np.full(200, 3.0)
+    assert lucky.mean() > steady.mean()
+    found = untuned.evaluate({"lucky": {"m": lucky}, "steady": {"m": steady}}, weights="uniform")
+    low, high = sorted(found.score_a)
+    assert f"scores {low:.2f} and {high:.2f} in such an example" in PAGE
+    assert found.verdict("steady", "lucky") == "better"
+
+
+def test_the_order_of_scores_is_all_that_counts() -> None:
+    scores = np.random.default_rng(1).normal(size=(3, 2, 40))
+    plain, crooked = untuned.evaluate(scores), untuned.evaluate(-np.exp(-3.0 * scores))
+    np.testing.assert_array_equal(plain.low_a, crooked.low_a)
+    np.testing.assert_array_equal(plain.pairs.high_ab, crooked.pairs.high_ab)
+
+
+def test_the_highest_score_with_uniform_weights() -> None:
+    scores = np.arange(4.0)[:, None, None] + np.zeros((2, 5))
+    assert max(untuned.evaluate(scores, weights="uniform").score_a) == pytest.approx(1 - 1 / 8)
+    assert "the most is 1 - 1/(2n)" in PAGE
