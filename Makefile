@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
 .PHONY: demo test lint bench docs clean help
 .DEFAULT_GOAL := help
@@ -10,17 +11,10 @@ READY := $(VENV)/.ready
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## what there is, a trial, a small study collected, evaluated and reported, the environments drawn
-	@$(BIN)/untuned list
-	@echo "Compiling the first pair, once ..."
-	@$(BIN)/untuned trial sarsa-parl2 cart-pole --seed 7 --trial 3 --plot
-	@echo
-	@rm -rf demo/small_study
-	@$(BIN)/untuned run examples/small_study.toml --out demo/small_study
-	@$(BIN)/untuned report demo/small_study --out demo/report.html
-	@echo "Open demo/report.html in a browser; or try: .venv/bin/untuned evaluate demo/small_study --environments"
-	@echo
-	@$(BIN)/python examples/fifteen_environments.py --out demo
+demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, about two minutes, one page
+	@rm -rf demo/scores
+	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
+	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
 
 test: lint ## lint, types, rooms, tests
 	$(BIN)/pytest -n auto --dist worksteal

@@ -16,6 +16,7 @@ Everything public is here, and is loaded when it is first used:
 - `plan`: how many trials would probably settle what is open;
 - `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
   `tables`: each of them by itself; `read_histories`: what the trials of a study left besides their scores;
+- `reproduce`: the paper's experiment once more, beside what it published;
 - `lab`: whether the intervals keep their word, on data of which the truth is known;
 - `UntunedError` and its kinds: everything that is raised on purpose.
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
     from untuned.adapters.training.trial import train_trial
-    from untuned.api import collect_scores, evaluate, plan, report, run
+    from untuned.api import collect_scores, evaluate, plan, report, reproduce, run
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
@@ -81,6 +82,7 @@ __all__ = [
     "read_histories",
     "read_scores",
     "report",
+    "reproduce",
     "run",
     "run_trial",
     "tables",
@@ -110,6 +112,7 @@ _HOMES = {
     "open_gymnasium": "untuned.adapters.gymnasium.open",
     "read_histories": "untuned.adapters.histories",
     "read_scores": "untuned.adapters.sources",
+    "reproduce": "untuned.api",
     "run_trial": "untuned.collect.runner.trial",
     "train_trial": "untuned.adapters.training.trial",
 }

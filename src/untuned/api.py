@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from untuned.collect.study import Study
     from untuned.plans import Plan
     from untuned.reports.report import Report
+    from untuned.reproduction.record import Reproduction
 
 
 def evaluate(
@@ -266,6 +267,91 @@ def run(
     if not collected.complete:
         raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
     return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
+
+
+def reproduce(
+    out: str | Path = "reproduction",
+    *,
+    trials: int | None = None,
+    environments: Sequence[str] | None = None,
+    workers: int | None = None,
+    watch: Callable[[Progress], None] | None = None,
+    progress: Steps | None = None,
+    pieces: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> "Reproduction":
+    """Run the paper's experiment, judge it, and return it beside what was published; a folder has all of it then.
+
+    What is there already is not run again: stopped or killed, the same call goes on, and with more trials it adds them.
+
+    Parameters
+    ----------
+    out
+        The folder: ``reproduction.html`` to read, ``reproduction.json``, tables, figures, ``report.html`` on the
+        evaluation, and all trials under ``scores``.
+    trials
+        Per algorithm and environment; the paper had 10,000. By default as many as take two processors less than half an
+        hour altogether: thousands with discrete states, some dozens with continuous ones.
+    environments
+        Some of the paper's fifteen; all by default.
+    workers
+        How many trials at the same time, by default one per processor. No number depends on it.
+    watch, progress, pieces
+        Told how far collecting is, as `collect_scores` tells; how far judging is, as `evaluate` tells; and how much of
+        the test of intervals is done, of how much.
+    stop
+        Asked a few times a second; when it says True, what is finished is kept and the rest left.
+
+    Raises
+    ------
+    Stopped
+        When ``stop`` said so.
+    """
+    import untuned
+    from untuned.errors import Stopped
+    from untuned.reproduction import steps
+    from untuned.reproduction.conclusions import conclusions
+    from untuned.reproduction.experiment import studies
+    from untuned.reproduction.record import Reproduction
+
+    place = Path(out).expanduser()
+    planned = studies(trials, environments)
+    steps.check_folder(place)
+    count = processors() if workers is None else workers
+    for study in planned:
+        collected = collect_scores(study, place / "scores", workers=count, watch=watch, stop=stop)
+        if not collected.complete:
+            raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
+    table = read_scores(place / "scores")
+
+    def judged(**options: Any) -> Evaluation:
+        if stop is not None and stop():
+            raise Stopped(f"all {collected.stored:,} trials are in {collected.folder}, and not judged yet")
+        return evaluate(table, workers=count, progress=progress, **options)
+
+    others = tuple(judged(intervals=name, conventions="paper") for name in steps.PUBLISHED_METHODS)
+    found = judged()
+    tested = steps.intervals_tested(
+        table, place / "table-2" / "record.jsonl", workers=count, progress=pieces, stop=stop
+    )
+    made = Reproduction(
+        evaluation=found,
+        others=others,
+        replication=tested,
+        conclusions=conclusions(found, others, steps.diverged(place / "scores"), tested),
+        command=steps.command(out, trials, environments),
+        version=untuned.__version__,
+    )
+    made.save(place)
+    report(
+        found,
+        place / "report.html",
+        title="The paper's experiment, reproduced",
+        beside=others,
+        study=place / "scores",
+        command=made.command,
+    )
+    return made
 
 
 def plan(

@@ -1148,12 +1148,19 @@ def test_failure_rates_are_those_of_two_loops() -> None:
     low, high = score - 0.3 * rng.random((7, 3)), score + 0.3 * rng.random((7, 3))
     # One whose own estimate is outside: that is no failure, since it is no other sample.
     low[2] = score[2] + 0.01
-    failures = 0
-    for i, j in itertools.permutations(range(7), 2):
-        failures += any(not low[j, a] <= score[i, a] <= high[j, a] for a in range(3))
-    assert 0 < failures < 42
-    assert failure_rate(score, low, high) == failures / 42
-    assert failure_rate(score[:1], low[:1], high[:1]) is None
+
+    def rate(samples: Sequence[int]) -> float:
+        pairs = list(itertools.permutations(samples, 2))
+        return sum(any(not low[j, a] <= score[i, a] <= high[j, a] for a in range(3)) for i, j in pairs) / len(pairs)
+
+    found, error = failure_rate(score, low, high)
+    assert 0 < rate(range(7)) < 1
+    assert found == rate(range(7))
+    left_out = np.array([rate([i for i in range(7) if i != k]) for k in range(7)])
+    assert error == pytest.approx(math.sqrt(6 / 7 * np.sum((left_out - left_out.mean()) ** 2)), rel=1e-12)
+    assert error
+    assert failure_rate(score[:2], low[:2], high[:2]) == (rate(range(2)), None)
+    assert failure_rate(score[:1], low[:1], high[:1]) == (None, None)
 
 
 def small_replication(table: ScoreTable | None = None, **options: Any) -> Replication:
@@ -1286,7 +1293,9 @@ def replicates(method: str, trials: int, published: tuple[float, float] | None, 
         trials=trials,
         samples=9,
         failures=failures,
+        failures_error=None if failures is None else 0.01,
         significant=0.2,
+        significant_error=0.02,
         truth=Rate.of(1, 9),
         width=0.3,
         published_failures=theirs[0],

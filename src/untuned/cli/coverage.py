@@ -235,7 +235,7 @@ def _number(option: str, given: str) -> int:
 def _working(quiet: bool) -> "Iterator[tuple[Callable[[int, int], None] | None, Callable[[], bool]]]":
     """Yield what is to be told of progress, and what says when to stop; say how to go on after that."""
     try:
-        with interruptible() as stop, _watching(quiet) as progress:
+        with interruptible() as stop, watching(quiet) as progress:
             yield progress, stop
     except Stopped as stopped:
         typer.echo(f"{stopped}. The same command goes on from there.", err=True)
@@ -243,7 +243,7 @@ def _working(quiet: bool) -> "Iterator[tuple[Callable[[int, int], None] | None, 
 
 
 @contextmanager
-def _watching(quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
+def watching(quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
     """Yield what is to be told of progress: a bar on a terminal, a line every ten seconds elsewhere."""
     if quiet or sys.stderr is None:
         yield None

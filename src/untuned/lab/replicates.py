@@ -62,6 +62,8 @@ PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
 )
 #: Its level.
 _DELTA = 0.05
+#: Of what is kept of a finished piece of work: another number makes it be done again.
+_FORM = 2
 #: The four algorithms and nine environments of that test, with as many trials as are collected by default.
 STUDY = Study(
     name="bounds",
@@ -84,8 +86,10 @@ class Replicates:
     failures
         The paper's failure rate: of all ordered pairs of samples, the proportion in which any estimate of the first is
         outside the second's intervals. None with one sample.
-    significant
-        The proportion of pairs of algorithms that are told apart.
+    failures_error
+        Its standard error, by leaving out each sample in turn (the jackknife). None with fewer than three.
+    significant, significant_error
+        The proportion of pairs of algorithms that are told apart, and its standard error; that is None with one sample.
     truth
         Samples in which any aggregate score of the population is outside its interval.
     width
@@ -100,7 +104,9 @@ class Replicates:
     trials: int
     samples: int
     failures: float | None
+    failures_error: float | None
     significant: float
+    significant_error: float | None
     truth: Rate
     width: float
     published_failures: float | None
@@ -176,7 +182,7 @@ def replication(
     tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
     population = CollectedPopulation(scores)
     pieces = [
-        ({"protocol": "paper", **key}, piece)
+        ({"protocol": "paper", "form": _FORM, **key}, piece)
         for size, count in counts.items()
         for c, contender in enumerate(tested)
         for key, piece in pieces_of(population, 0, contender, c, Design(size), options, count)
@@ -252,7 +258,7 @@ def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     """Return estimates and intervals of all samples in a piece, None when it was stopped."""
     population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
     compile_first(population, contender, piece, shared.options)
-    found: dict[str, Any] = {"score": [], "low": [], "high": [], "decided": 0, "seconds": 0.0}
+    found: dict[str, Any] = {"score": [], "low": [], "high": [], "decided": [], "seconds": 0.0}
     for number in piece.numbers():
         if stop():
             return None
@@ -263,22 +269,28 @@ def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
         found["score"].append(evaluation.score_a.tolist())
         found["low"].append(evaluation.low_a.tolist())
         found["high"].append(evaluation.high_a.tolist())
-        found["decided"] += int(np.count_nonzero(evaluation.pairs.better_ab))
+        found["decided"].append(int(np.count_nonzero(evaluation.pairs.better_ab)))
     return found
 
 
 def _row(
     name: str, trials: int, parts: Sequence[Facts], y_a: Floats, published: tuple[float, float] | None
 ) -> Replicates:
-    score, low, high = (np.concatenate([part[key] for part in parts]) for key in ("score", "low", "high"))
+    score, low, high, decided = (
+        np.concatenate([part[key] for part in parts]) for key in ("score", "low", "high", "decided")
+    )
     count, n = score.shape
+    shares = decided / (n * (n - 1) // 2)
+    failures, failures_error = failure_rate(score, low, high)
     missed = ((y_a < low - ROUNDING) | (y_a > high + ROUNDING)).any(axis=1)
     return Replicates(
         method=name,
         trials=trials,
         samples=count,
-        failures=failure_rate(score, low, high),
-        significant=sum(part["decided"] for part in parts) / (count * n * (n - 1) // 2),
+        failures=failures,
+        failures_error=failures_error,
+        significant=float(shares.mean()),
+        significant_error=float(shares.std(ddof=1)) / np.sqrt(count).item() if count > 1 else None,
         truth=Rate.of(int(np.count_nonzero(missed)), count),
         width=float((high - low).mean()),
         published_failures=None if published is None else published[0],
@@ -287,8 +299,10 @@ def _row(
     )
 
 
-def failure_rate(score: Floats, low: Floats, high: Floats) -> float | None:
+def failure_rate(score: Floats, low: Floats, high: Floats) -> tuple[float | None, float | None]:
     """Return the proportion of ordered pairs of samples in which an estimate of one is outside the other's intervals.
+
+    Its standard error comes with it, by the jackknife: None with fewer than three samples, both with fewer than two.
 
     Parameters
     ----------
@@ -297,10 +311,19 @@ def failure_rate(score: Floats, low: Floats, high: Floats) -> float | None:
     """
     count = len(score)
     if count < 2:
-        return None
+        return None, None
+    # Of each sample: the pairs that fail with its estimates or with its intervals.
+    with_it = np.zeros(count)
     failures = 0
     for j in range(count):
         outside = ((score < low[j] - ROUNDING) | (score > high[j] + ROUNDING)).any(axis=1)
         outside[j] = False
-        failures += int(np.count_nonzero(outside))
-    return failures / (count * (count - 1))
+        number = int(np.count_nonzero(outside))
+        with_it += outside
+        with_it[j] += number
+        failures += number
+    rate = failures / (count * (count - 1))
+    if count < 3:
+        return rate, None
+    without = (failures - with_it) / ((count - 1) * (count - 2))
+    return rate, float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))

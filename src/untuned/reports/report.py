@@ -74,14 +74,14 @@ class Report:
         place = Path(path).expanduser()
         if place.suffix.lower() not in _PAGES:
             return self._save_folder(place, formats, workers)
-        return [_written(place, self.html)]
+        return [written(place, self.html)]
 
     def _save_folder(self, folder: Path, formats: tuple[str, ...], workers: int) -> list[Path]:
         from untuned.reports import figures, tables
 
         return [
-            _written(folder / "report.html", self.html),
-            _written(folder / "evaluation.json", self.evaluation.to_json(percentiles=True) + "\n"),
+            written(folder / "report.html", self.html),
+            written(folder / "evaluation.json", self.evaluation.to_json(percentiles=True) + "\n"),
             *tables.save_all(self.evaluation, folder / "tables"),
             *figures.save_all(
                 self.evaluation,
@@ -104,7 +104,7 @@ class Report:
         )
 
 
-def _written(place: Path, text: str) -> Path:
+def written(place: Path, text: str) -> Path:
     """Write a file, all of it or nothing, and return its path."""
     # Half of what stands for a byte of a name that is no text cannot be written: a question mark can.
     content = text.encode("utf-8", errors="replace")

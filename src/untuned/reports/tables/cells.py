@@ -83,6 +83,32 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number, None where there is none.
+
+    Attributes
+    ----------
+    number
+        As it is.
+    digits
+        How it is written.
+    """
+
+    number: float | None
+    digits: Digits
+
+    @property
+    def values(self) -> tuple[float | None]:
+        """What a program reads."""
+        return (self.number,)
+
+    @property
+    def shown(self) -> tuple[str]:
+        """What a person reads."""
+        return (MISSING if self.number is None else self.digits.shown(self.number),)
+
+
+@dataclass(frozen=True)
 class Standing:
     """A rank, None where nothing was measured, with the worst and the best one that are possible."""
 
@@ -101,7 +127,7 @@ class Standing:
         return MISSING if self.rank is None else str(self.rank), str(self.worst), str(self.best)
 
 
-Cell = Text | Count | Share | Estimate | Standing
+Cell = Text | Count | Share | Number | Estimate | Standing
 
 
 @dataclass(frozen=True)

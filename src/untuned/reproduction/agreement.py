@@ -1,0 +1,215 @@
+"""How far our numbers are from the published ones, in standard errors."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from untuned.evaluation import Evaluation
+from untuned.lab.replicates import Replication
+from untuned.reproduction import published
+from untuned.reproduction.published import Entry
+from untuned.scores import Floats, ScoreTable
+
+
+@dataclass(frozen=True)
+class MeanBeside:
+    """The mean score of a cell beside the published one.
+
+    Attributes
+    ----------
+    algorithm, environment
+        The cell.
+    trials, mean, spread
+        Ours: their number, mean and standard deviation.
+    published
+        What the paper has; None where it has nothing.
+    z
+        The difference as a z-score; None where there is nothing to compare with, or no spread.
+    """
+
+    algorithm: str
+    environment: str
+    trials: int
+    mean: float
+    spread: float
+    published: Entry | None
+    z: float | None
+
+
+@dataclass(frozen=True)
+class ScoreBeside:
+    """An aggregate score beside the published one, and their difference as a z-score."""
+
+    algorithm: str
+    score: float
+    published: Entry | None
+    z: float | None
+
+
+@dataclass(frozen=True)
+class RateBeside:
+    """A figure of Table 2 beside the published one.
+
+    Attributes
+    ----------
+    method, trials
+        The line.
+    what
+        ``"failures"`` or ``"significant"``.
+    value, published
+        Ours and the paper's.
+    z
+        The difference as a z-score; None where neither varies.
+    """
+
+    method: str
+    trials: int
+    what: str
+    value: float
+    published: float
+    z: float | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Many z-scores in a few numbers.
+
+    Attributes
+    ----------
+    compared
+        How many there are.
+    beyond_two, beyond_three
+        How many are further from 0 than that.
+    root_mean_square
+        1 when all differences are chance.
+    largest
+        The furthest from 0.
+    """
+
+    compared: int
+    beyond_two: int
+    beyond_three: int
+    root_mean_square: float
+    largest: float
+
+    @classmethod
+    def of(cls, scores: "Sequence[float | None]") -> "Agreement | None":
+        """Return the summary of those that are there; None where none is."""
+        known = np.array([z for z in scores if z is not None])
+        if not known.size:
+            return None
+        sizes = np.abs(known)
+        return cls(
+            compared=int(known.size),
+            beyond_two=int(np.count_nonzero(sizes > 2.0)),
+            beyond_three=int(np.count_nonzero(sizes > 3.0)),
+            root_mean_square=float(np.sqrt(np.mean(np.square(known)))),
+            largest=float(known[np.argmax(sizes)]),
+        )
+
+    def sentence(self, what: str) -> str:
+        """Return the summary in words."""
+        by_chance = [2.0 * float(stats.norm.sf(limit)) * self.compared for limit in (2.0, 3.0)]
+        return (
+            f"{self.compared} {what} compared: {self.beyond_two} beyond 2 standard errors, where chance alone gives "
+            f"{by_chance[0]:.1f}, and {self.beyond_three} beyond 3, where it gives {by_chance[1]:.1f}; root mean "
+            f"square z {self.root_mean_square:.2f}, where chance alone gives 1; the furthest {self.largest:+.1f}."
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return dict(vars(self))
+
+
+def means_beside(table: ScoreTable) -> tuple[MeanBeside, ...]:
+    """Return every cell beside the published one, environment by environment."""
+    found = []
+    for environment in table.environments:
+        for algorithm in table.algorithms:
+            scores = table.cell(algorithm, environment)
+            known = published.means().get((algorithm, environment))
+            found.append(
+                MeanBeside(
+                    algorithm,
+                    environment,
+                    int(scores.size),
+                    float(scores.mean()),
+                    float(scores.std(ddof=1)) if scores.size > 1 else math.nan,
+                    known,
+                    None if known is None else mean_z(scores, known.value),
+                )
+            )
+    return tuple(found)
+
+
+def mean_z(scores: Floats, mean: float) -> float | None:
+    """Return how far the mean of scores is from a published one; None where they have no spread.
+
+    Both means are of independent trials of one distribution, if ours are what the paper's were, so the spread of ours
+    serves for both; and the published is rounded. Student's distribution makes it a z-score however few ours are, as
+    far as scores are normal: with long tails and few trials some are further from 0.
+    """
+    if scores.size < 2 or not (spread := float(scores.std(ddof=1))) > 0.0:
+        return None
+    rounding = published.STEP**2 / 12.0
+    error = math.sqrt(spread**2 * (1.0 / scores.size + 1.0 / published.TRIALS) + rounding)
+    return _as_normal((float(scores.mean()) - mean) / error, scores.size - 1)
+
+
+def _as_normal(t: float, freedom: int) -> float:
+    """Return what is as far out in a normal distribution as ``t`` is in Student's."""
+    tail = float(stats.t.sf(abs(t), freedom))
+    # So far out that there is no number for it: with many degrees of freedom both are the same anyway.
+    return math.copysign(float(stats.norm.isf(tail)), t) if tail > 0.0 else t
+
+
+def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
+    """Return the aggregate scores beside the published, the best first.
+
+    Parameters
+    ----------
+    bootstrapped
+        By the bootstrap under the paper's conventions: half the width of such an interval is as many standard errors
+        for ours as for the published, and that is how z-scores come about.
+    """
+    found = []
+    for a in bootstrapped.order:
+        name = bootstrapped.algorithms[a]
+        known = published.aggregates().get(("bootstrap", name))
+        z = None
+        if known is not None:
+            quantile = float(stats.norm.isf(_bootstrap_level(bootstrapped) / 2.0))
+            ours = float(bootstrapped.high_a[a] - bootstrapped.low_a[a]) / 2.0
+            theirs = (known.high - known.low) / 2.0
+            error = math.hypot(ours, theirs) / quantile
+            z = (float(bootstrapped.score_a[a]) - known.value) / error if error > 0.0 else None
+        found.append(ScoreBeside(name, float(bootstrapped.score_a[a]), known, z))
+    return tuple(found)
+
+
+def _bootstrap_level(evaluation: Evaluation) -> float:
+    """Return at which level each interval is taken: the paper divides delta by the number of cells."""
+    return evaluation.delta / (len(evaluation.algorithms) * len(evaluation.environments))
+
+
+def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
+    """Return the figures of Table 2 that the paper has too, beside these."""
+    found = []
+    for row in replication.rows:
+        for what, value, error, known in (
+            ("failures", row.failures, row.failures_error, row.published_failures),
+            ("significant", row.significant, row.significant_error, row.published_significant),
+        ):
+            if value is None or known is None:
+                continue
+            z = None
+            if error is not None and error > 0.0:
+                # What varies so much from sample to sample with ours does with theirs, of which there are more.
+                both = error * math.sqrt(1.0 + row.samples / published.SAMPLES)
+                z = (value - known) / both
+            found.append(RateBeside(row.method, row.trials, what, value, known, z))
+    return tuple(found)

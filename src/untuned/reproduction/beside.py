@@ -1,0 +1,221 @@
+"""The paper's tables from these trials, each beside what was published."""
+
+from collections.abc import Mapping, Sequence
+
+from untuned.evaluation import Evaluation, Ranks
+from untuned.lab.replicates import Replication
+from untuned.reports.tables.cells import Cell, Column, Count, Estimate, Number, Row, Standing, Text
+from untuned.reports.tables.content import SCORES
+from untuned.reports.tables.digits import Digits
+from untuned.reports.tables.table import Table
+from untuned.reproduction import published
+from untuned.reproduction.agreement import MeanBeside, RateBeside, ScoreBeside
+from untuned.reproduction.conclusions import HOLDS, Conclusion
+from untuned.reproduction.published import Entry
+
+_ALGORITHM = Column("Algorithm", ("algorithm",), "text")
+_RANK = Column("Rank", ("rank", "rank_low", "rank_high"), "triple")
+_TRIALS = Column("Trials", ("trials",), "number")
+_PUBLISHED = (
+    Column("Published", ("published", "published_low", "published_high"), "triple"),
+    Column("Published rank", ("published_rank", "published_rank_low", "published_rank_high"), "triple"),
+    Column("z", ("z",), "number"),
+)
+
+_Z_DIGITS = Digits(1)
+_TENTHS = Digits(1)
+
+
+def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool) -> Table:
+    """Return aggregate scores by one method beside the published, the paper's first table.
+
+    Parameters
+    ----------
+    found
+        By any method.
+    beside
+        The scores and their z-scores.
+    comparable
+        Whether these are the paper's algorithms and environments, all of them.
+    """
+    z = {each.algorithm: each.z for each in beside}
+    known = [published.aggregates().get((found.method, name)) if comparable else None for name in found.algorithms]
+    rows = tuple(
+        Row(
+            (
+                Text(found.algorithms[a]),
+                Estimate(float(found.score_a[a]), float(found.low_a[a]), float(found.high_a[a]), SCORES),
+                _standing(found.ranks, a),
+                *_published(known[a], SCORES, z.get(found.algorithms[a])),
+            )
+        )
+        for a in found.order
+    )
+    there = any(entry is not None for entry in known)
+    if there:
+        what = (
+            "Published: with 10,000 trials per cell. z: the difference of the scores in standard errors, as the "
+            "bootstrap has them for either."
+        )
+    elif comparable:
+        what = "The paper has no such intervals."
+    else:
+        what = "Nothing is published for these environments alone."
+    columns = (
+        _ALGORITHM,
+        Column("Score", ("score", "low", "high"), "triple"),
+        _RANK,
+        *(_PUBLISHED if there else ()),
+    )
+    caption = (
+        f"Intervals (low, high) by {found.method}"
+        f"{', as the paper does it' if found.settings['conventions'] == 'paper' else ''}; ranks (worst, best). "
+        f"{found.claim} {what}"
+    )
+    return Table(f"Aggregate scores by {found.method}", caption, columns, rows)
+
+
+def environment_table(found: Evaluation, environment: str, beside: Sequence[MeanBeside]) -> Table:
+    """Return the mean scores on an environment beside the published, the best first."""
+    e = found.environments.index(environment)
+    cells = {each.algorithm: each for each in beside if each.environment == environment}
+    ranks, means = found.means.ranks[e], found.means
+    there = any(each.published is not None for each in cells.values())
+    order = sorted(range(len(found.algorithms)), key=lambda a: -means.mean_ae[a, e])
+    rows = tuple(
+        Row(
+            (
+                Text(found.algorithms[a]),
+                Estimate(float(means.mean_ae[a, e]), float(means.low_ae[a, e]), float(means.high_ae[a, e]), _TENTHS),
+                _standing(ranks, a),
+                Count(int(found.trials_ae[a, e])),
+                *_published(cells[found.algorithms[a]].published, _TENTHS, cells[found.algorithms[a]].z),
+            )
+        )
+        for a in order
+    )
+    columns = (
+        _ALGORITHM,
+        Column("Mean", ("mean", "mean_low", "mean_high"), "triple"),
+        _RANK,
+        _TRIALS,
+        *(_PUBLISHED if there else ()),
+    )
+    caption = (
+        f"Means with Anderson's intervals (low, high), which hold together on all environments with probability at "
+        f"least {found.level}; ranks (worst, best). "
+        + (
+            "Published: with 10,000 trials. z: the difference of the means in standard errors."
+            if there
+            else "The paper's means on this environment are not published."
+        )
+    )
+    return Table(f"Mean scores on {environment}", caption, columns, rows)
+
+
+def z_table(beside: Sequence[MeanBeside]) -> Table:
+    """Return the z-scores of all cells, environments by algorithms."""
+    algorithms = list(dict.fromkeys(each.algorithm for each in beside))
+    environments = list(dict.fromkeys(each.environment for each in beside))
+    cells = {(each.algorithm, each.environment): each for each in beside}
+    rows = tuple(
+        Row((Text(place), *(Number(cells[name, place].z, _Z_DIGITS) for name in algorithms))) for place in environments
+    )
+    columns = (
+        Column("Environment", ("environment",), "text"),
+        *(Column(name, (name,), "number") for name in algorithms),
+    )
+    caption = (
+        "The mean of every cell less the published one, in standard errors. A dash: nothing is published, or our "
+        "trials do not vary."
+    )
+    return Table("Every cell beside the published one", caption, columns, rows)
+
+
+def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
+    """Return the test of interval methods beside the published, the paper's second table."""
+    z: Mapping[tuple[str, int, str], float | None] = {(each.method, each.trials, each.what): each.z for each in beside}
+    rows = []
+    before = 0
+    for row in replication.rows:
+        rows.append(
+            Row(
+                (
+                    Count(row.trials),
+                    Text(row.method),
+                    Count(row.samples),
+                    Number(row.failures, Digits(3)),
+                    Number(row.published_failures, Digits(3)),
+                    Number(z.get((row.method, row.trials, "failures")), _Z_DIGITS),
+                    Number(row.significant, Digits(2)),
+                    Number(row.published_significant, Digits(2)),
+                    Number(z.get((row.method, row.trials, "significant")), _Z_DIGITS),
+                    Number(row.truth.rate, Digits(3)),
+                ),
+                opens=row.trials != before,
+            )
+        )
+        before = row.trials
+    columns = (
+        _TRIALS,
+        Column("Method", ("method",), "text"),
+        Column("Samples", ("samples",), "number"),
+        Column("Failures", ("failures",), "number"),
+        Column("Published", ("published_failures",), "number"),
+        Column("z", ("failures_z",), "number"),
+        Column("Told apart", ("significant",), "number"),
+        Column("Published", ("published_significant",), "number"),
+        Column("z", ("significant_z",), "number"),
+        Column("Truth missed", ("truth",), "number"),
+    )
+    caption = (
+        f"Samples are {replication.population}. Failures: of all pairs of samples, those in which an estimate of one "
+        "is outside the intervals of the other. Told apart: of all pairs of algorithms. Truth missed: samples whose "
+        "intervals miss the scores of what they were drawn from. Published: 1,000 samples of other trials, of "
+        "algorithms whose Parl2 began with a smaller step size. z: the difference in standard errors, by the jackknife."
+    )
+    return Table("How interval methods did in the paper's test", caption, columns, tuple(rows))
+
+
+def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
+    """Return the paper's conclusions with what becomes of each."""
+    methods = list(dict.fromkeys(method for each in conclusions for method in each.others))
+    rows = tuple(
+        Row(
+            (
+                Text(each.statement),
+                Text(each.status),
+                *(Text(each.others.get(method, "")) for method in methods),
+                Text(f"{each.because} ({each.place})"),
+            ),
+            bold=each.status == HOLDS,
+        )
+        for each in conclusions
+    )
+    columns = (
+        Column("The paper says", ("statement",), "text"),
+        Column("Here it", ("status",), "group"),
+        *(Column(f"by {method}", (method,), "group") for method in methods),
+        Column("Because", ("because",), "group"),
+    )
+    caption = (
+        "Decided by intervals that hold with probability at least 95 %: together for all statements on aggregate "
+        "scores, each by itself for the others. Bold: it holds. Beside it what the paper's own methods say of these "
+        "trials, which do not guarantee it."
+    )
+    return Table("The paper's conclusions", caption, columns, rows)
+
+
+def _standing(ranks: Ranks, a: int) -> Standing:
+    return Standing(int(ranks.rank[a]), int(ranks.worst[a]), int(ranks.best[a]))
+
+
+def _published(entry: Entry | None, digits: Digits, z: float | None) -> tuple[Cell, ...]:
+    """Return the cells of what is published; none where nothing is."""
+    if entry is None:
+        return ()
+    return (
+        Estimate(entry.value, entry.low, entry.high, digits),
+        Standing(entry.rank, entry.worst, entry.best),
+        Number(z, _Z_DIGITS),
+    )

@@ -1,0 +1,316 @@
+"""What the paper concludes, statement by statement, and what these trials say of it.
+
+A statement holds, or does not, when intervals that are guaranteed to hold together with probability 95 % say so; until
+then it is not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold together; each of
+the other statements has limits of its own.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from untuned.evaluation import Evaluation
+from untuned.lab.rates import Rate
+from untuned.lab.replicates import Replicates, Replication
+from untuned.reproduction.published import TRIALS
+from untuned.scores import spread
+from untuned.verdicts import listed
+
+Status = Literal["holds", "does not hold", "not decided yet"]
+HOLDS: Status = "holds"
+NOT: Status = "does not hold"
+OPEN: Status = "not decided yet"
+
+#: The statements that need no aggregates have this much to be wrong with, each.
+_DELTA = 0.05
+#: Near the best: no further from the best score seen than so much of the way to what most trials reach, and how many
+#: these are.
+_NEAR = 0.1
+_MOST = 0.95
+#: Reliably: in so many trials.
+_RELIABLY = 0.95
+#: Of which level Table 2 is.
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A statement of the paper and what becomes of it.
+
+    Attributes
+    ----------
+    statement
+        In words.
+    place
+        Where the paper says so.
+    status
+        Whether it holds, by methods that guarantee what they say.
+    because
+        What that rests on.
+    others
+        What other methods say, by their names, of statements on aggregate scores.
+    """
+
+    statement: str
+    place: str
+    status: Status
+    because: str
+    others: Mapping[str, Status] = field(default_factory=lambda: MappingProxyType({}))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {**vars(self), "others": dict(self.others)}
+
+
+def conclusions(
+    found: Evaluation,
+    others: Sequence[Evaluation],
+    diverged: Mapping[tuple[str, str], Sequence[bool]],
+    replication: Replication | None,
+) -> tuple[Conclusion, ...]:
+    """Return the paper's conclusions and what becomes of them.
+
+    Parameters
+    ----------
+    found
+        By a method that guarantees its level.
+    others
+        The same scores by the paper's methods.
+    diverged
+        Of every cell, (algorithm, environment), which trials diverged, in their order.
+    replication
+        What came out of the test of Table 2; None where it was not made.
+    """
+    statements = [
+        *_on_pairs(found, others),
+        *_on_divergence(diverged),
+        *_on_distributions(found),
+        *_on_intervals(found, others),
+    ]
+    return (*statements, *(() if replication is None else _on_table_two(replication)))
+
+
+# Aggregate scores.
+
+
+def _on_pairs(found: Evaluation, others: Sequence[Evaluation]) -> list[Conclusion]:
+    top = ("sarsa-parl2", "q-parl2")
+    rest = [name for name in found.algorithms if name not in top]
+    claims: list[tuple[str, str, list[tuple[str, str]]]] = [
+        (
+            "Sarsa-Parl2 and Q-Parl2 have a higher aggregate score than all other algorithms",
+            "section 6.3, with 95 % confidence by PBP",
+            [(best, other) for best in top for other in rest],
+        ),
+        *(
+            (f"{better} outperforms {worse}", "section 6.2", [(better.lower(), worse.lower())])
+            for better, worse in (("Sarsa", "Q"), ("Sarsa-s", "Q-s"), ("Sarsa-Parl2", "Q-Parl2"))
+        ),
+        ("NAC-TD performs worse than AC, although natural gradients ascend better", "section 6.2", [("ac", "nac-td")]),
+        *(
+            (
+                f"Parl2 gives {name} a boost over drawing its step size",
+                "section 6.2",
+                [(f"{name.lower()}-parl2", name.lower())],
+            )
+            for name in ("Sarsa", "Q", "AC")
+        ),
+    ]
+    return [_on_some_pairs(found, others, *claim) for claim in claims]
+
+
+def _on_some_pairs(
+    found: Evaluation, others: Sequence[Evaluation], statement: str, place: str, pairs: list[tuple[str, str]]
+) -> Conclusion:
+    status = _status(found, pairs)
+    if len(pairs) == 1:
+        (a, b), *_ = pairs
+        low, high = found.difference(a, b)
+        difference = found.score_a[found.algorithms.index(a)] - found.score_a[found.algorithms.index(b)]
+        because = f"{a} less {b}: {difference:+.4f}, in ({low:+.4f}, {high:+.4f}) by {found.method}"
+    else:
+        said = [found.verdict(a, b) for a, b in pairs]
+        because = (
+            f"of {len(pairs)} pairs {said.count('better')} are decided so and {said.count('worse')} the other way "
+            f"by {found.method}"
+        )
+    return Conclusion(
+        statement,
+        place,
+        status,
+        because,
+        MappingProxyType({other.method: _status(other, pairs) for other in others}),
+    )
+
+
+def _status(found: Evaluation, pairs: Iterable[tuple[str, str]]) -> Status:
+    """Return whether the first of every pair is better: not if one is worse, open if one is open."""
+    said = {found.verdict(a, b) for a, b in pairs}
+    if "worse" in said:
+        return NOT
+    return HOLDS if said == {"better"} else OPEN
+
+
+# Divergence.
+
+
+def _on_divergence(diverged: Mapping[tuple[str, str], Sequence[bool]]) -> list[Conclusion]:
+    """Return whether Parl2 diverges less: trials of the same environments, as many of either algorithm."""
+    names = ("sarsa", "q", "ac")
+    environments = list(dict.fromkeys(environment for _, environment in diverged))
+    lines, said = [], []
+    for name in names:
+        counts, total = [0, 0], 0
+        for environment in environments:
+            base, adapted = (diverged[algorithm, environment] for algorithm in (name, f"{name}-parl2"))
+            common = min(len(base), len(adapted))
+            total += common
+            for side, flags in enumerate((base, adapted)):
+                counts[side] += sum(map(bool, flags[:common]))
+        # Two limits for each of three algorithms.
+        base_rate, adapted_rate = (Rate.of(count, total, 1.0 - _DELTA / (2 * len(names))) for count in counts)
+        lines.append(f"{name} {100 * base_rate.rate:.1f} %, with Parl2 {100 * adapted_rate.rate:.1f} %")
+        said.append(HOLDS if adapted_rate.high < base_rate.low else NOT if adapted_rate.low > base_rate.high else OPEN)
+    status = NOT if NOT in said else HOLDS if set(said) == {HOLDS} else OPEN
+    return [
+        Conclusion(
+            "Parl2 methods diverge less often than those whose step size is drawn",
+            "section 6.2",
+            status,
+            f"trials whose weights overflowed: {'; '.join(lines)}",
+        )
+    ]
+
+
+# Distributions of scores.
+
+
+def _on_distributions(found: Evaluation) -> list[Conclusion]:
+    near = {name: _near(found, e) for e, name in enumerate(found.environments)}
+    # The best of every algorithm: once it was seen it cannot be unseen, and what was not seen may still come.
+    reached = sum(int(flags.any()) for rows in near.values() for flags in rows)
+    cells = len(found.algorithms) * len(found.environments)
+    tuned = Conclusion(
+        "All algorithms perform near optimally when they are tuned: the high ends of their distributions",
+        "section 6.2",
+        HOLDS if reached == cells else OPEN,
+        f"in {reached} of {cells} cells a trial came near the best score seen: within {100 * _NEAR:.0f} % of the way "
+        f"from it to what {100 * _MOST:.0f} % of all trials reach",
+    )
+    # The chance to be near the best is below the limit in some environment, for every algorithm.
+    unreliable, reliable = 0, 0
+    for a in range(len(found.algorithms)):
+        rates = [
+            Rate.of(int(flags[a].sum()), flags[a].size, 1.0 - _DELTA / (len(found.algorithms) * len(near)))
+            for flags in near.values()
+        ]
+        unreliable += any(rate.high < _RELIABLY for rate in rates)
+        reliable += all(rate.low >= _RELIABLY for rate in rates)
+    solved = Conclusion(
+        "No complete algorithm solves all environments reliably yet",
+        "section 6.1",
+        NOT if reliable else HOLDS if unreliable == len(found.algorithms) else OPEN,
+        f"{unreliable} of {len(found.algorithms)} algorithms come that near in fewer than {100 * _RELIABLY:.0f} % of "
+        "trials of some environment",
+    )
+    return [tuned, solved]
+
+
+def _near(found: Evaluation, e: int) -> list[Any]:
+    """Return of every algorithm which of its trials in an environment came near the best score seen by anybody."""
+    scores = [row[e] for row in found.scores.cells]
+    best = max(float(each.max()) for each in scores)
+    # Every algorithm counts the same, however many trials it has.
+    share = np.concatenate([np.full(each.size, 1.0 / each.size) for each in scores])
+    pooled = np.concatenate(scores)
+    order = np.argsort(pooled, kind="stable")
+    below = np.cumsum(share[order]) / len(scores)
+    usual = float(pooled[order][np.searchsorted(below, 1.0 - _MOST)])
+    limit = best - _NEAR * (best - usual)
+    return [each >= limit for each in scores]
+
+
+# Interval methods.
+
+
+def _on_intervals(found: Evaluation, others: Sequence[Evaluation]) -> list[Conclusion]:
+    by_name = {other.method: other for other in others}
+    pbp = by_name["pbp"]
+    n = len(found.algorithms)
+    total = n * (n - 1) // 2
+    decided = int(np.count_nonzero(pbp.pairs.better_ab))
+    enough = int(found.trials_ae.min()) >= TRIALS
+    unique = Conclusion(
+        f"{TRIALS:,} trials are not enough for a unique ranking by PBP",
+        "section 6.3",
+        # With fewer trials nothing follows for so many.
+        (HOLDS if decided < total else NOT) if enough else NOT if decided == total else OPEN,
+        f"PBP decides {decided} of {total} pairs with {spread(found.trials_ae)} trials per cell",
+    )
+    wide = pbp.high_a - pbp.low_a
+    tighter = {
+        name: int(np.count_nonzero(by_name[name].high_a - by_name[name].low_a < wide))
+        for name in ("pbp-t", "bootstrap")
+    }
+    all_tighter = all(count == n for count in tighter.values())
+    return [
+        unique,
+        Conclusion(
+            "PBP-t and the bootstrap have tighter intervals than PBP",
+            "section 6.3",
+            HOLDS if all_tighter else NOT,
+            f"tighter for {listed([f'{count} of {n} algorithms by {name}' for name, count in tighter.items()])}, in "
+            "these trials",
+        ),
+    ]
+
+
+# The test of interval methods.
+
+
+def _on_table_two(replication: Replication) -> list[Conclusion]:
+    rows: dict[str, list[Replicates]] = {}
+    for row in replication.rows:
+        rows.setdefault(row.method, []).append(row)
+    claims: list[tuple[str, str, Callable[[Replicates], Status], Callable[[Sequence[Status]], Status]]] = [
+        (
+            "PBP never fails: it is overly conservative",
+            "pbp@paper",
+            # No failure was seen, and more than so many are beyond doubt impossible.
+            lambda row: NOT if row.truth.count else HOLDS if row.truth.high <= _LEVEL else OPEN,
+            _all_of,
+        ),
+        (
+            "The bootstrap fails more often than it says",
+            "bootstrap@paper",
+            lambda row: {"broken": HOLDS, "kept": NOT, "open": OPEN}[row.truth.finding(_LEVEL)],
+            _any_of,
+        ),
+    ]
+    found = []
+    for statement, method, judged, joined in claims:
+        if method not in rows:
+            continue
+        seen = listed([f"{row.truth.count} of {row.truth.total} with {row.trials:,} trials" for row in rows[method]])
+        found.append(
+            Conclusion(
+                statement,
+                "section 6.3, Table 2",
+                joined([judged(row) for row in rows[method]]),
+                f"samples whose intervals miss the population's scores: {seen}",
+            )
+        )
+    return found
+
+
+def _all_of(said: Sequence[Status]) -> Status:
+    """Return whether a statement on every line holds."""
+    return NOT if NOT in said else HOLDS if set(said) == {HOLDS} else OPEN
+
+
+def _any_of(said: Sequence[Status]) -> Status:
+    """Return whether a statement on some line holds."""
+    return HOLDS if HOLDS in said else NOT if set(said) == {NOT} else OPEN

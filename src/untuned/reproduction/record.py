@@ -1,0 +1,190 @@
+"""`Reproduction`: what came out of the paper's experiment, to be read, saved and checked."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from untuned.collect.environments.names import NAMES
+from untuned.evaluation import Evaluation
+from untuned.lab.replicates import Replication
+from untuned.reports.bands import bands
+from untuned.reports.tables.table import FORMATS, Table
+from untuned.reproduction import beside
+from untuned.reproduction.agreement import (
+    Agreement,
+    MeanBeside,
+    RateBeside,
+    ScoreBeside,
+    means_beside,
+    rates_beside,
+    scores_beside,
+)
+from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion
+from untuned.reproduction.experiment import ALGORITHMS
+from untuned.reproduction.published import NOTES, SOURCE
+from untuned.scores import spread
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """The paper's experiment from these trials, beside what was published.
+
+    Attributes
+    ----------
+    evaluation
+        By our method, which guarantees its level.
+    others
+        The same scores by the paper's methods: PBP, PBP-t and the bootstrap.
+    replication
+        The paper's test of interval methods; None where its algorithms and environments are not all there.
+    conclusions
+        What the paper concludes, and what becomes of it.
+    command
+        How to make it again.
+    version
+        Of this program.
+    """
+
+    evaluation: Evaluation
+    others: tuple[Evaluation, ...]
+    replication: Replication | None
+    conclusions: tuple[Conclusion, ...]
+    command: str
+    version: str
+
+    @property
+    def comparable(self) -> bool:
+        """Whether all algorithms and environments of the paper are there: scores depend on all of them."""
+        return set(self.evaluation.environments) == set(NAMES) and set(self.evaluation.algorithms) == set(ALGORITHMS)
+
+    @cached_property
+    def means(self) -> tuple[MeanBeside, ...]:
+        """Every cell's mean score beside the published one."""
+        return means_beside(self.evaluation.scores)
+
+    @cached_property
+    def scores(self) -> tuple[ScoreBeside, ...]:
+        """Every algorithm's aggregate score beside the published one; none where they cannot be compared."""
+        return scores_beside(self.others[-1]) if self.comparable else ()
+
+    @cached_property
+    def rates(self) -> tuple[RateBeside, ...]:
+        """The figures of Table 2 beside the published ones."""
+        return () if self.replication is None else rates_beside(self.replication)
+
+    @cached_property
+    def agreement(self) -> Mapping[str, Agreement | None]:
+        """How well all that agrees: of the means, of the scores and of Table 2."""
+        return {
+            "mean scores": Agreement.of([each.z for each in self.means]),
+            "aggregate scores": Agreement.of([each.z for each in self.scores]),
+            "figures of Table 2": Agreement.of([each.z for each in self.rates]),
+        }
+
+    def sentences(self) -> list[str]:
+        """Return what came out, in words."""
+        said = [each.status for each in self.conclusions]
+        found = [
+            f"{len(said)} conclusions of the paper: {said.count(HOLDS)} hold, {said.count(NOT)} do not, "
+            f"{said.count(OPEN)} not decided yet, with {spread(self.evaluation.trials_ae)} trials per cell."
+        ]
+        found += [known.sentence(what) for what, known in self.agreement.items() if known is not None]
+        if not self.comparable:
+            found.append(
+                f"The paper's aggregate scores are on all {len(NAMES)} environments: with these "
+                f"{len(self.evaluation.environments)} they cannot be compared."
+            )
+        return found
+
+    def tables(self) -> Iterator[tuple[str, Table]]:
+        """Yield every table: the name of its file, and the table."""
+        yield "conclusions", beside.conclusions_table(self.conclusions)
+        for each in (*self.others, self.evaluation):
+            yield f"table-1-{each.method}", beside.table_one(each, self.scores, self.comparable)
+        if self.replication is not None:
+            yield "table-2", beside.table_two(self.replication, self.rates)
+        yield "agreement", beside.z_table(self.means)
+        for name in self.evaluation.environments:
+            yield f"environment-{name}", beside.environment_table(self.evaluation, name, self.means)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the evaluations' details as plain JSON types."""
+        return {
+            "source": SOURCE,
+            "notes": list(NOTES),
+            "version": self.version,
+            "command": self.command,
+            "summary": self.sentences(),
+            "agreement": {what: None if known is None else known.facts() for what, known in self.agreement.items()},
+            "conclusions": [each.facts() for each in self.conclusions],
+            "scores": [
+                {
+                    "algorithm": each.algorithm,
+                    "score": each.score,
+                    "published": None if each.published is None else each.published.value,
+                    "z": each.z,
+                }
+                for each in self.scores
+            ],
+            "cells": [
+                {
+                    "environment": each.environment,
+                    "algorithm": each.algorithm,
+                    "trials": each.trials,
+                    "mean": each.mean,
+                    "spread": each.spread,
+                    "published": None if each.published is None else each.published.value,
+                    "z": each.z,
+                }
+                for each in self.means
+            ],
+            "rates": [dict(vars(each)) for each in self.rates],
+            "methods": {
+                each.method: {"algorithms": each.rows(), "pairs": each.pair_rows()}
+                for each in (*self.others, self.evaluation)
+            },
+            "table_2": None if self.replication is None else self.replication.to_dict(),
+            "settings": dict(self.evaluation.settings),
+            "provenance": dict(self.evaluation.provenance),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the page, the numbers, all tables and all figures into a folder; return what was written, page first.
+
+        Parameters
+        ----------
+        folder
+            Made if need be. Files of the same names are replaced.
+        """
+        from untuned.reports.figures.files import save as save_figure
+        from untuned.reports.report import written
+        from untuned.reproduction.drawing import figures
+        from untuned.reproduction.page import page
+
+        place = Path(folder).expanduser()
+        pictures: dict[str, tuple[str, bytes]] = {}
+        files: list[Path] = []
+        for name, title, draw in figures(
+            self.evaluation, self.others, bands(self.evaluation), self.means, self.replication, self.comparable
+        ):
+            drawn = draw()
+            files += [save_figure(drawn, place / "figures" / f"{name}.{form}") for form in ("pdf", "png")]
+            pictures[name] = (title, files[-1].read_bytes())
+        for name, table in self.tables():
+            for form in FORMATS:
+                files.append(written(place / "tables" / f"{name}.{form}", table.written(form)))
+        return [
+            written(place / "reproduction.html", page(self, pictures)),
+            written(place / "reproduction.json", self.to_json() + "\n"),
+            *files,
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())

@@ -1,0 +1,526 @@
+"""The paper's experiment beside what was published: figures, z-scores, conclusions, tables, the page."""
+
+import dataclasses
+import html
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from untuned.collect.environments.names import NAMES
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.judge.evaluate import evaluate
+from untuned.lab import replicates
+from untuned.lab.rates import Rate
+from untuned.lab.replicates import Replicates, Replication
+from untuned.reproduction import agreement, experiment, published, steps
+from untuned.reproduction.agreement import Agreement, mean_z
+from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status, conclusions
+from untuned.reproduction.experiment import ALGORITHMS, studies
+from untuned.reproduction.record import Reproduction
+from untuned.scores import ScoreTable
+from untuned.verdicts import Pairs
+
+#: The statements, by words that no other has.
+BEST, SARSA, NAC, BOOST_Q = "all other", "Sarsa outperforms Q", "NAC-TD", "Parl2 gives Q "
+DIVERGE, TUNED, SOLVES = "diverge", "near optimally", "solves all"
+UNIQUE, TIGHTER, NEVER, OFTEN = "unique ranking", "tighter", "never fails", "fails more often"
+
+
+# --- what is published
+
+
+def test_published_scores_are_those_of_eleven_algorithms_by_three_methods() -> None:
+    found = published.aggregates()
+    assert set(found) == {(method, name) for method in ("pbp", "pbp-t", "bootstrap") for name in ALGORITHMS}
+    for method in ("pbp", "pbp-t", "bootstrap"):
+        entries = {name: found[method, name] for name in ALGORITHMS}
+        by_score = sorted(ALGORITHMS, key=lambda name: -entries[name].value)
+        assert [entries[name].rank for name in by_score] == list(range(1, 12))
+        assert {name: entry.value for name, entry in entries.items()} == {
+            name: found["pbp", name].value for name in ALGORITHMS
+        }
+        for entry in entries.values():
+            assert 0.0 < entry.low < entry.value < entry.high < 1.0
+            assert 1 <= entry.best <= entry.rank <= entry.worst <= 11
+    assert found["pbp", "sarsa-parl2"].value == 0.462302
+    assert found["bootstrap", "ppo"].high == 0.052461
+
+
+def test_published_means_are_those_of_eleven_environments() -> None:
+    found = published.means()
+    places = {environment for _, environment in found}
+    assert len(places) == 11
+    assert places < set(NAMES)
+    assert set(found) == {(name, place) for name in ALGORITHMS for place in places}
+    for entry in found.values():
+        assert entry.low <= entry.value <= entry.high
+        assert entry.value == round(entry.value, 1)
+    assert found["sarsa-parl2", "cart-pole"].value == 469.2
+    left_out = [place.replace("-", " ") for place in NAMES if place not in places]
+    assert all(any(place in note.lower() for note in published.NOTES) for place in left_out)
+
+
+def test_the_board_of_table_2_is_the_lab_s() -> None:
+    assert {choice.use for choice in replicates.STUDY.algorithms} == set(experiment.TESTED)
+    assert {choice.use for choice in replicates.STUDY.environments} == set(experiment.TESTED_ON)
+    assert replicates.STUDY.seed == experiment.SEED
+
+
+# --- what is run
+
+
+def numbers(trials: int | None = None, environments: Sequence[str] | None = None) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for study in studies(trials, environments):
+        for place in study.environments:
+            for algorithm in study.algorithms:
+                cell = (algorithm.use, place.use)
+                found[cell] = max(found.get(cell, 0), place.trials or 0)
+    return found
+
+
+def test_all_cells_of_the_paper_are_run() -> None:
+    found = numbers()
+    assert set(found) == {(name, place) for name in ALGORITHMS for place in NAMES}
+    # Discrete ones have thousands, continuous ones some dozens; PPO, which costs the most, has the fewest.
+    assert all(count >= 1_000 for (_, place), count in found.items() if place in NAMES[:8])
+    assert min(found.values()) >= 10
+    assert all(found["ppo", place] <= found[name, place] for name, place in found)
+    assert all(found[name, "mountain-car"] >= 1_000 for name in experiment.TESTED)
+
+
+def test_the_last_study_has_everything_since_others_would_leave_it_out() -> None:
+    for chosen in (None, ["cart-pole", "acrobot"], ["chain-10-stochastic", "acrobot"]):
+        last = studies(None, chosen)[-1]
+        assert [each.use for each in last.algorithms] == list(ALGORITHMS)
+        assert [each.use for each in last.environments] == [name for name in NAMES if name in (chosen or NAMES)]
+
+
+def test_trials_and_environments_are_as_they_are_asked_for() -> None:
+    assert numbers(7, ["cart-pole", "chain-10-stochastic"]) == {
+        (name, place): 7 for name in ALGORITHMS for place in ("cart-pole", "chain-10-stochastic")
+    }
+    assert set(numbers(10_000).values()) == {10_000}
+
+
+@pytest.mark.parametrize(
+    ("trials", "environments", "words"),
+    [
+        (1, None, "trials=1 is not allowed: pass a whole number of at least 2"),
+        (2.5, None, "trials=2.5 is not allowed"),
+        (10**8, None, "no more than 10,000,000"),
+        (None, "cart-pole", "environments='cart-pole' is one string"),
+        (None, [], "environments=[]: name two or more"),
+        (None, ["acrobot", "acrobot"], "name two or more of the paper's, which the game weighs"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(trials: Any, environments: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        studies(trials, environments)
+
+
+def test_a_name_that_is_no_environment_s_is_refused() -> None:
+    with pytest.raises(UnknownName, match=r"'cartpole'.*did you mean 'cart-pole'"):
+        studies(None, ["cartpole", "acrobot"])
+
+
+# --- z-scores
+
+
+def test_a_z_score_is_the_difference_in_standard_errors() -> None:
+    scores = np.random.default_rng(1).normal(10.0, 3.0, 5_000)
+    error = math.sqrt(scores.var(ddof=1) * (1 / 5_000 + 1 / 10_000) + 0.1**2 / 12)
+    plain = (scores.mean() - 9.9) / error
+    assert mean_z(scores, 9.9) == pytest.approx(plain, rel=2e-3)
+    assert mean_z(-scores, -9.9) == pytest.approx(-plain, rel=2e-3)
+    # So far out that its probability is no number any more.
+    assert mean_z(scores, 1e6) == pytest.approx((scores.mean() - 1e6) / error)
+
+
+def test_z_scores_of_few_trials_are_normal_too() -> None:
+    rng = np.random.default_rng(2)
+    # Published means of 10,000 trials, which have an error of their own.
+    found = [mean_z(rng.normal(0.0, 50.0, 5), rng.normal(0.0, 0.5)) for _ in range(4_000)]
+    assert stats.kstest(np.array(found, dtype=np.float64), "norm").pvalue > 0.01
+    assert np.mean(np.abs(np.array(found, dtype=np.float64)) > 3.0) < 0.006
+
+
+@pytest.mark.parametrize("scores", [[], [3.0], [3.0, 3.0, 3.0]])
+def test_without_a_spread_there_is_no_z_score(scores: list[float]) -> None:
+    assert mean_z(np.array(scores), 2.0) is None
+
+
+def test_many_z_scores_in_a_few_numbers() -> None:
+    found = Agreement.of([None, 0.5, -2.5, 3.5, None, -1.0])
+    assert found is not None
+    assert (found.compared, found.beyond_two, found.beyond_three, found.largest) == (4, 2, 1, 3.5)
+    assert found.root_mean_square == pytest.approx(math.sqrt((0.25 + 6.25 + 12.25 + 1.0) / 4))
+    words = found.sentence("cells")
+    assert words.startswith(
+        "4 cells compared: 2 beyond 2 standard errors, where chance alone gives 0.2, and 1 beyond 3"
+    )
+    assert "the furthest +3.5" in words
+    assert Agreement.of([None, None]) is None
+
+
+# --- a board of the paper's, of which we know how it comes out
+
+
+#: From the best to the worst, as the paper has them.
+ORDER = tuple(sorted(ALGORITHMS, key=lambda name: published.aggregates()["pbp", name].rank))
+
+
+def board(places: Sequence[str] = NAMES, trials: int = 40) -> ScoreTable:
+    """Return scores in which nobody is better than another."""
+    rng = np.random.default_rng(3)
+    return ScoreTable.from_dict(
+        {name: {place: rng.random(trials) for place in places} for name in ALGORITHMS},
+        ranges=dict.fromkeys(places, (-20.0, 20.0)),
+    )
+
+
+def ordered(found: Evaluation, order: Sequence[str] = ORDER) -> Evaluation:
+    """Return an evaluation by which whoever comes earlier in an order is better."""
+    place = np.array([order.index(name) for name in found.algorithms])
+    difference = 0.01 * (place[None, :] - place[:, None])
+    return dataclasses.replace(found, pairs=Pairs(difference - 0.001, difference + 0.001))
+
+
+def judged(table: ScoreTable) -> tuple[Evaluation, tuple[Evaluation, ...]]:
+    others = tuple(
+        evaluate(table, intervals=name, conventions="paper", resamples=60) for name in steps.PUBLISHED_METHODS
+    )
+    return evaluate(table, refine=0), others
+
+
+def line(method: str, trials: int = 100, failed: int = 0, samples: int = 200) -> Replicates:
+    known = replicates.PUBLISHED.get(method, {}).get(trials)
+    return Replicates(
+        method=method,
+        trials=trials,
+        samples=samples,
+        failures=0.2,
+        failures_error=0.03,
+        significant=0.5,
+        significant_error=0.0,
+        truth=Rate.of(failed, samples),
+        width=0.1,
+        published_failures=None if known is None else known[0],
+        published_significant=None if known is None else known[1],
+        seconds=0.1,
+    )
+
+
+def replication(*lines: Replicates) -> Replication:
+    return Replication(tuple(lines), "drawn", MappingProxyType({"delta": 0.05}))
+
+
+def flags(base: int, adapted: int, total: int = 300) -> Mapping[tuple[str, str], list[bool]]:
+    """Return trials of two environments, so many of which diverged, without and with Parl2."""
+    return {
+        (f"{name}{ending}", place): [number < count for number in range(total)]
+        for name in ("sarsa", "q", "ac")
+        for ending, count in (("", base), ("-parl2", adapted))
+        for place in ("here", "there")
+    }
+
+
+@pytest.fixture(scope="module")
+def whole() -> Reproduction:
+    found, others = judged(board())
+    found, others = ordered(found), tuple(map(ordered, others))
+    tested = replication(*(line(name) for name in replicates.METHODS), line("pbp@paper", 10, failed=1))
+    return Reproduction(found, others, tested, conclusions(found, others, flags(30, 0), tested), "untuned <run>", "1.2")
+
+
+def said(found: Sequence[Conclusion], words: str) -> Conclusion:
+    (only,) = (each for each in found if words in each.statement)
+    return only
+
+
+def status(found: Sequence[Conclusion]) -> dict[str, Status]:
+    return {
+        words: said(found, words).status
+        for words in (BEST, SARSA, NAC, BOOST_Q, DIVERGE, TUNED, SOLVES, UNIQUE, TIGHTER, NEVER, OFTEN)
+        if any(words in each.statement for each in found)
+    }
+
+
+def test_what_the_paper_concludes_holds_where_it_is_so(whole: Reproduction) -> None:
+    found = status(whole.conclusions)
+    assert [found[words] for words in (BEST, SARSA, NAC, BOOST_Q, DIVERGE)] == [HOLDS] * 5
+    best = said(whole.conclusions, BEST)
+    assert "of 18 pairs 18 are decided so and 0 the other way by pairing" in best.because
+    assert dict(best.others) == {"pbp": HOLDS, "pbp-t": HOLDS, "bootstrap": HOLDS}
+    low, high = whole.evaluation.difference("ac", "nac-td")
+    assert f"in ({low:+.4f}, {high:+.4f}) by pairing" in said(whole.conclusions, NAC).because
+
+
+def test_what_the_paper_concludes_does_not_hold_where_it_is_not_so() -> None:
+    found, others = judged(board(NAMES[:2]))
+    came = status(conclusions(ordered(found, ORDER[::-1]), others, flags(0, 30), None))
+    assert [came[words] for words in (BEST, SARSA, NAC, BOOST_Q, DIVERGE)] == [NOT] * 5
+    # Table 2 was not made.
+    assert not {NEVER, OFTEN} & set(came)
+
+
+def test_what_the_paper_concludes_is_open_where_nothing_is_known() -> None:
+    found, others = judged(board(NAMES[:2]))
+    came = status(conclusions(found, others, flags(1, 0, total=3), None))
+    assert [came[words] for words in (BEST, SARSA, NAC, BOOST_Q, DIVERGE)] == [OPEN] * 5
+
+
+def test_one_pair_that_is_the_other_way_is_enough() -> None:
+    order = ("ac-parl2", *(name for name in ORDER if name != "ac-parl2"))
+    found, others = judged(board(NAMES[:2]))
+    came = conclusions(ordered(found, order), others, flags(0, 0), None)
+    assert said(came, BEST).status == NOT
+    assert "16 are decided so and 2 the other way" in said(came, BEST).because
+
+
+def test_divergence_is_compared_over_as_many_trials_of_either() -> None:
+    found, others = judged(board(NAMES[:2]))
+    many = {**flags(0, 0, 100), ("sarsa", "here"): [False] * 100 + [True] * 900}
+    because = said(conclusions(found, others, many, None), DIVERGE).because
+    assert "sarsa 0.0 %, with Parl2 0.0 %" in because
+
+
+def test_whether_all_algorithms_can_be_near_the_best() -> None:
+    rng = np.random.default_rng(4)
+
+    def table(best: float, often: float) -> ScoreTable:
+        """Return scores in [0, 1] of which every algorithm reaches about ``best``, in so many of its trials."""
+        return ScoreTable.from_dict(
+            {
+                name: {
+                    place: np.where(rng.random(500) < often, best if name == "ppo" else 1.0, 0.01 * rng.random(500))
+                    for place in ("here", "there")
+                }
+                for name in ALGORITHMS
+            },
+            ranges=(0.0, 1.0),
+        )
+
+    def came(best: float, often: float) -> tuple[Status, Status]:
+        found, others = judged(table(best, often))
+        statements = conclusions(found, others, flags(0, 0), None)
+        return said(statements, TUNED).status, said(statements, SOLVES).status
+
+    assert came(0.95, 0.5) == (HOLDS, HOLDS)
+    # What was not seen may still come.
+    assert came(0.8, 0.5) == (OPEN, HOLDS)
+    assert came(1.0, 1.0) == (HOLDS, NOT)
+    assert came(1.0, 0.96) == (HOLDS, OPEN)
+
+
+def test_rankings_by_pbp_and_widths() -> None:
+    found, others = judged(board(NAMES[:2]))
+    few = conclusions(found, others, flags(0, 0), None)
+    # Fewer trials than the paper's say nothing of as many, unless they are enough.
+    assert said(few, UNIQUE).status == OPEN
+    many = dataclasses.replace(found, trials_ae=np.full_like(found.trials_ae, 10_000))
+    assert said(conclusions(many, others, flags(0, 0), None), UNIQUE).status == HOLDS
+    decided = dataclasses.replace(
+        others[0], pairs=dataclasses.replace(others[0].pairs, low_ab=np.triu(np.ones((11, 11)), 1))
+    )
+    for trials in (found, many):
+        assert said(conclusions(trials, (decided, *others[1:]), flags(0, 0), None), UNIQUE).status == NOT
+    assert said(few, TIGHTER).status == HOLDS
+    wide = dataclasses.replace(others[1], low_a=np.zeros(11), high_a=np.ones(11))
+    assert said(conclusions(found, (others[0], wide, others[2]), flags(0, 0), None), TIGHTER).status == NOT
+
+
+@pytest.mark.parametrize(
+    ("lines", "never", "often"),
+    [
+        ([line("pbp@paper"), line("bootstrap@paper", failed=60)], HOLDS, HOLDS),
+        ([line("pbp@paper", failed=1), line("bootstrap@paper", samples=2_000, failed=2)], NOT, NOT),
+        ([line("pbp@paper", samples=5), line("bootstrap@paper", failed=10)], OPEN, OPEN),
+        # All lines count for the one, one for the other.
+        ([line("pbp@paper"), line("pbp@paper", 30, 1), line("bootstrap@paper", failed=60), line("bootstrap@paper", 30)],
+         NOT, HOLDS),
+    ],
+)  # fmt: skip
+def test_what_table_2_says(whole: Reproduction, lines: list[Replicates], never: Status, often: Status) -> None:
+    came = status(conclusions(whole.evaluation, whole.others, flags(0, 0), replication(*lines)))
+    assert (came[NEVER], came[OFTEN]) == (never, often)
+
+
+# --- beside the published
+
+
+def test_cells_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+    assert [(each.algorithm, each.environment) for each in whole.means] == [
+        (name, place) for place in NAMES for name in ALGORITHMS
+    ]
+    for each in whole.means:
+        scores = whole.evaluation.scores.cell(each.algorithm, each.environment)
+        known = published.means().get((each.algorithm, each.environment))
+        assert each.published == known
+        assert each.trials == 40
+        assert each.mean == pytest.approx(float(scores.mean()))
+        assert each.z == (None if known is None else mean_z(scores, known.value))
+
+
+def test_scores_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+    bootstrapped = whole.others[-1]
+    assert bootstrapped.method == "bootstrap"
+    assert [each.algorithm for each in whole.scores] == [bootstrapped.algorithms[a] for a in bootstrapped.order]
+    quantile = stats.norm.ppf(1 - 0.05 / 165 / 2)
+    for each in whole.scores:
+        a = bootstrapped.algorithms.index(each.algorithm)
+        known = published.aggregates()["bootstrap", each.algorithm]
+        ours = (bootstrapped.high_a[a] - bootstrapped.low_a[a]) / 2 / quantile
+        theirs = (known.high - known.low) / 2 / quantile
+        expected = (bootstrapped.score_a[a] - known.value) / math.sqrt(ours**2 + theirs**2)
+        assert each.z == pytest.approx(expected, rel=1e-9)
+
+
+def test_scores_on_other_environments_are_beside_nothing() -> None:
+    found, others = judged(board(NAMES[:2], trials=10))
+    some = Reproduction(found, others, None, conclusions(found, others, flags(0, 0), None), "", "1.2")
+    assert not some.comparable
+    assert (some.scores, some.rates) == ((), ())
+    tables = dict(some.tables())
+    assert "table-2" not in tables
+    for name in ("pbp", "pbp-t", "bootstrap", "pairing"):
+        assert [column.heading for column in tables[f"table-1-{name}"].columns] == ["Algorithm", "Score", "Rank"]
+        assert "Nothing is published for these environments alone" in tables[f"table-1-{name}"].caption
+    assert "with these 2 they cannot be compared" in str(some)
+
+
+def test_figures_of_table_2_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+    assert whole.replication is not None
+    rows = [row for row in whole.replication.rows if row.published_failures is not None]
+    assert [(each.method, each.trials, each.what) for each in whole.rates] == [
+        (row.method, row.trials, what) for row in rows for what in ("failures", "significant")
+    ]
+    for each in whole.rates:
+        if each.what == "significant":
+            # Ours do not vary: there is no error to measure with.
+            assert each.z is None
+        else:
+            error = 0.03 * math.sqrt(1 + 200 / 1_000)
+            assert each.z == pytest.approx((0.2 - each.published) / error)
+
+
+def test_tables_have_ours_and_theirs(whole: Reproduction) -> None:
+    tables = dict(whole.tables())
+    assert list(tables)[:7] == [
+        "conclusions", "table-1-pbp", "table-1-pbp-t", "table-1-bootstrap", "table-1-pairing", "table-2", "agreement",
+    ]  # fmt: skip
+    assert list(tables)[7:] == [f"environment-{name}" for name in NAMES]
+    first = tables["table-1-pbp"].to_csv().splitlines()
+    assert first[0] == (
+        "algorithm,score,low,high,rank,rank_low,rank_high,published,published_low,published_high,published_rank,"
+        "published_rank_low,published_rank_high,z"
+    )
+    assert len(first) == 12
+    assert any(re.fullmatch(r"sarsa-parl2,.*,0\.462302,0\.390445,0\.553741,1,2,1,-?[\d.]+", row) for row in first)
+    # The paper has no such method.
+    assert "published" not in tables["table-1-pairing"].to_csv()
+    cart_pole = tables["environment-cart-pole"].to_csv()
+    assert ",469.2,448.3,490.0,1,2,1," in cart_pole
+    assert "published" not in tables["environment-acrobot"].to_csv()
+    assert "not published" in tables["environment-acrobot"].caption
+    agreed = tables["agreement"].to_csv().splitlines()
+    assert agreed[0] == f"environment,{','.join(ALGORITHMS)}"
+    assert f"acrobot{',' * 11}" in agreed
+    assert "-–" not in tables["conclusions"].to_markdown()  # noqa: RUF001
+    for table in tables.values():
+        assert table.to_latex().count("\\begin{tabular}") == 1
+        assert all(len(row.cells) == len(table.columns) for row in table.rows)
+
+
+def test_everything_is_json(whole: Reproduction) -> None:
+    facts = json.loads(whole.to_json())
+    assert facts == json.loads(json.dumps(whole.to_dict()))
+    assert len(facts["cells"]) == 165
+    assert {each["z"] is None for each in facts["cells"] if each["environment"] == "acrobot"} == {True}
+    assert facts["agreement"]["mean scores"]["compared"] == 121
+    assert [each["status"] for each in facts["conclusions"]] == [each.status for each in whole.conclusions]
+    assert set(facts["methods"]) == {"pbp", "pbp-t", "bootstrap", "pairing"}
+
+
+def test_the_summary_counts(whole: Reproduction) -> None:
+    first, *rest = whole.sentences()
+    counts = [sum(each.status == one for each in whole.conclusions) for one in (HOLDS, NOT, OPEN)]
+    assert first == (
+        f"{len(whole.conclusions)} conclusions of the paper: {counts[0]} hold, {counts[1]} do not, {counts[2]} not "
+        "decided yet, with 40 trials per cell."
+    )
+    assert [words.split(" compared")[0] for words in rest] == [
+        "121 mean scores", "11 aggregate scores", "4 figures of Table 2",
+    ]  # fmt: skip
+
+
+def test_a_folder_has_page_numbers_tables_and_figures(whole: Reproduction, tmp_path: Path) -> None:
+    written = whole.save(tmp_path / "out")
+    names = {path.relative_to(tmp_path / "out").as_posix() for path in written}
+    assert written[0] == tmp_path / "out" / "reproduction.html"
+    figures = ["aggregate", "agreement", "table-2", "percentile", "trials", *(f"environment-{name}" for name in NAMES)]
+    assert names == {
+        "reproduction.html",
+        "reproduction.json",
+        *(f"figures/{name}.{form}" for name in figures for form in ("pdf", "png")),
+        *(f"tables/{name}.{form}" for name, _ in whole.tables() for form in ("md", "csv", "tex")),
+    }
+    page = written[0].read_text(encoding="utf-8")
+    assert "untuned &lt;run&gt;" in page
+    text = html.unescape(page)
+    for each in whole.conclusions:
+        assert each.statement in text
+        assert each.because in text
+    for words in (*whole.sentences(), published.SOURCE, *published.NOTES):
+        assert words in text
+    for _, table in whole.tables():
+        assert table.caption in text
+    # It asks nobody for anything.
+    assert not re.findall(r'(?:src|href)="(?!data:|#|report\.html)', page)
+    assert "<script" not in page
+    assert page.count("<img ") == len(figures)
+    # The same once more is the same to the last byte.
+    before = {path: path.read_bytes() for path in written}
+    assert whole.save(tmp_path / "out") == written
+    assert {path: path.read_bytes() for path in written} == before
+
+
+def test_a_command_makes_it_again() -> None:
+    assert steps.command("out", None, None) == "untuned reproduce --out out"
+    assert steps.command(Path("my out"), 50, ["cart-pole", "acrobot"]) == (
+        "untuned reproduce --trials 50 --environments cart-pole,acrobot --out 'my out'"
+    )
+
+
+def test_places_that_are_no_folders_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for place, words in (
+        (file, "is no folder"),
+        (tmp_path / "page.html", "is no folder"),
+        (file / "below", "is a file"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            steps.check_folder(place)
+    for name in ("figures", "scores", "table-2", "tables"):
+        (tmp_path / name).write_text("")
+        with pytest.raises(InvalidInput, match=f"{name} is a file"):
+            steps.check_folder(tmp_path)
+        (tmp_path / name).unlink()
+    steps.check_folder(tmp_path)
+
+
+def test_z_scores_need_no_environment_of_ours() -> None:
+    """A cell that the paper does not know is beside nothing."""
+    table = ScoreTable.from_dict({"mine": {"maze": [1.0, 2.0]}})
+    (only,) = agreement.means_beside(table)
+    assert (only.published, only.z, only.trials, only.mean) == (None, None, 2, 1.5)
