@@ -18,7 +18,8 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -28,6 +29,7 @@ import llvmlite.binding
 import numba
 import numpy as np
 import platformdirs
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -147,6 +149,30 @@ class Compiler:
 
 # Environments are compiled at their first use, which may be in any thread.
 _COMPILING = threading.RLock()
+
+
+@contextmanager
+def noticing(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` at most once meanwhile: when a kernel is really compiled, not when it comes out of a cache."""
+    with event.install_listener("numba:compile", _First(tell)):
+        yield
+
+
+class _First(event.Listener):  # type: ignore[misc]
+    """Hears of every kernel that is compiled in this process, in whatever thread, and tells of the first."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+        self._told = False
+
+    def on_start(self, event: object) -> None:
+        if not self._told:
+            # Before the call: two threads may begin to compile, and what tells may take its time.
+            self._told = True
+            self._tell()
+
+    def on_end(self, event: object) -> None:
+        """Nothing is told of the end."""
 
 
 def _temporary_home() -> Path:

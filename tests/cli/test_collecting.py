@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -167,12 +168,24 @@ def test_run_prints_the_ranking_and_where_the_trials_are(call: Call, small: Path
     for line, row in zip(lines[3:5], untuned.evaluate(tmp_path / "small").rows(), strict=True):
         assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
     assert any(line.startswith(MARKED) for line in lines[3:5])
-    assert lines[-1] == f"The trials are in {tmp_path / 'small'}."
+    folder = tmp_path / "small"
+    assert lines[-1] == f"The trials are in {folder}. Next: untuned report {folder} --out report.html"
     assert "10 of 10 trials (100 %), 4 of 4 cells" in said.err
     # Once more, there is nothing to do but to judge, which gives the same.
     quiet = call("run", small, "--workers", "1", "--quiet")
     assert (quiet.code, quiet.err) == (0, "")
     assert quiet.out == said.out.rpartition("\nThe trials are in")[0]
+
+
+def test_what_to_do_next_can_be_pasted(call: Call, small: Path) -> None:
+    for command, out in (("run", "by run"), ("collect", "by collect")):
+        said = call(command, small, "--out", out, "--workers", "1")
+        assert said.code == 0
+        # After the program's name comes what it can be called with.
+        next_command = shlex.split(said.out.splitlines()[-1].partition("Next: untuned ")[2])
+        assert next_command[1] == out
+        assert call(*next_command).code == 0
+    assert Path("report.html").is_file()
 
 
 def test_run_as_json_is_the_library_s_evaluation(call: Call, small: Path, tmp_path: Path) -> None:

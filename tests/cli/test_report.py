@@ -150,3 +150,12 @@ def test_titles_and_names_that_are_no_text(call: Call, scores: Path, tmp_path: P
     said = call(scores, "--out", "")
     assert said.code == 2
     assert "no place for the report was named" in said.err
+
+
+def test_a_folder_that_is_no_study_is_answered_in_a_sentence(call: Call, scores: Path, tmp_path: Path) -> None:
+    said = call(tmp_path, "--out", tmp_path / "page.html")
+    assert said.code == 2
+    assert said.err.startswith(f"error: {str(tmp_path)!r} is a folder that holds no study")
+    assert said.err.endswith(f"here it may be {str(scores)!r}\n")
+    assert len(said.err.splitlines()) == 1
+    assert not (tmp_path / "page.html").exists()

@@ -70,6 +70,35 @@ def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path:
     assert not Path(found).is_relative_to(blocked)
 
 
+TWICE = """
+from untuned.cli.screen import telling_of_compiling
+from kernels import twice
+with telling_of_compiling():
+    print(twice(1), twice(1.5))
+"""
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled with NUMBA_DISABLE_JIT")
+def test_compiling_is_told_once_and_only_when_it_happens(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(
+        "from untuned.judge.jit import kernel\n\n@kernel\ndef twice(x):\n    return 2 * x\n"
+    )
+    search = os.pathsep.join([str(tmp_path), *sys.path])
+    told = []
+    for _ in range(2):
+        finished = subprocess.run(
+            [sys.executable, "-c", TWICE],
+            env={**os.environ, "PYTHONPATH": search, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+        assert finished.stdout == "2 3.0\n"
+        told.append(finished.stderr)
+    assert told == ["compiling, once on this machine: this can take a minute ...\n", ""]
+
+
 def copied_package(folder: Path) -> Path:
     source = Path(untuned.__file__).parent
     shutil.copytree(source, folder / "untuned", ignore=shutil.ignore_patterns("__pycache__"))

@@ -175,8 +175,35 @@ def test_sources_that_are_nearly_right(
 
 @pytest.mark.parametrize("name", ["", "a.sqlite", "a.DB"])
 def test_a_place_without_a_study(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="holds no study: pass one of"):
-        read_scores(tmp_path / name)
+    place = tmp_path / name
+    with pytest.raises(InvalidInput, match="holds no study") as raised:
+        read_scores(place)
+    said = str(raised.value)
+    assert said.startswith(repr(str(place)))
+    assert "results.sqlite" in said
+    assert "the folder that `untuned run` or `untuned collect` wrote" in said
+    assert said.endswith("(.csv, .tsv, .jsonl, .parquet)")
+    # A sentence for people: no types of Python's.
+    assert "ScoreTable" not in said
+    assert "\n" not in said
+
+
+def test_a_folder_with_scores_in_it_is_told_which_file(tmp_path: Path) -> None:
+    for name in ("notes.md", "b.csv", "a.csv"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(InvalidInput, match=re.escape(f"here it may be {str(tmp_path / 'a.csv')!r}")):
+        read_scores(tmp_path)
+
+
+def test_a_study_s_file_is_no_file_of_scores(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    with pytest.raises(InvalidInput, match="there is no file"):
+        read_scores(path)
+    path.write_text("")
+    with pytest.raises(
+        InvalidInput, match=re.escape(f"`untuned run mine.toml` writes, by default {str(tmp_path / 'mine')!r}")
+    ):
+        read_scores(path)
 
 
 def test_the_door_is_public() -> None:

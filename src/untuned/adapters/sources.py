@@ -16,6 +16,8 @@ _OF_A_DICT = _KNOWLEDGE
 _OF_AN_ARRAY = ("algorithms", "environments", *_KNOWLEDGE)
 _OF_A_TABLE = ("algorithm", "environment", "score", *_KNOWLEDGE)
 
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
 _ACCEPTED = """pass one of
   the path of a file in long form (.csv, .tsv, .jsonl, .parquet), or of a study;
   a data frame in long form (polars, pandas, pyarrow), with columns algorithm, environment and score;
@@ -80,6 +82,11 @@ def _from_path(path: Path, options: dict[str, Any]) -> ScoreTable:
         return _from_study(path, path, options)
     if path.suffix.lower() in (".sqlite", ".db"):
         return _from_study(path, path.parent, options)
+    if path.suffix.lower() == ".toml" and path.is_file():
+        raise InvalidInput(
+            f"{str(path)!r} looks like a study's file, which says what to run and has no scores: give the folder that "
+            f"`untuned run {path.name}` writes, by default {str(path.with_suffix(''))!r}"
+        )
     _check_options("a file", options, _OF_A_TABLE)
     return from_file(path, **options)
 
@@ -90,13 +97,28 @@ def _from_study(path: Path, folder: Path, options: dict[str, Any]) -> ScoreTable
 
     results = folder / RESULTS_NAME
     if not results.is_file() or path not in (folder, results):
-        raise InvalidInput(f"{str(path)!r} holds no study: {_ACCEPTED}")
+        raise InvalidInput(_about_no_study(path, RESULTS_NAME))
     _check_options("a study, which knows the rest", options, ("nonfinite",))
     with Store.open(folder) as store:
         # What a trial that failed counts is the study's to say.
         chosen = {"nonfinite": store.facts.get("failures", "error"), **options}
         # What was taken out of the study is kept, and not compared.
         return store.scores(**chosen).select(*store.compared)
+
+
+def _about_no_study(path: Path, results_name: str) -> str:
+    """Say what there is instead of a study, and what is allowed; of files with scores beside it, where they are."""
+    if not path.is_dir():
+        found = f"{str(path)!r} holds no study, which is a folder with {results_name} in it"
+        near = []
+    else:
+        found = f"{str(path)!r} is a folder that holds no study: there is no {results_name} in it"
+        near = sorted(each for each in path.iterdir() if each.suffix.lower() in _SUFFIXES)
+    more = f"; here it may be {str(near[0])!r}" if near else ""
+    return (
+        f"{found}. Give the folder that `untuned run` or `untuned collect` wrote, or a file with one row per trial "
+        f"({', '.join(_SUFFIXES)}){more}"
+    )
 
 
 def _check_options(kind: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

@@ -1,6 +1,7 @@
 """``untuned collect`` and ``untuned run``: from a study's file to scores that nobody can lose, and to a ranking."""
 
 import json
+import shlex
 import signal
 import sys
 import threading
@@ -65,7 +66,8 @@ def collect(
     if as_json:
         typer.echo(json.dumps(collected.facts(), indent=2))
     elif not quiet and collected.complete:
-        typer.echo(f"{collected.stored:,} trials are in {collected.folder}. Next: untuned evaluate {collected.folder}")
+        folder = collected.folder
+        typer.echo(f"{collected.stored:,} trials are in {folder}. Next: untuned evaluate {shlex.quote(str(folder))}")
     end_unless_complete(collected)
 
 
@@ -101,7 +103,10 @@ def run(
     else:
         print_evaluation(found, by_environment=False)
         if not quiet:
-            typer.echo(f"\nThe trials are in {collected.folder}.")
+            folder = collected.folder
+            typer.echo(
+                f"\nThe trials are in {folder}. Next: untuned report {shlex.quote(str(folder))} --out report.html"
+            )
 
 
 def _study(path: Path, trials: int | None) -> "Study":

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from untuned.cli.screen import telling_of_compiling
+
 if TYPE_CHECKING:
     from untuned.api import Progress
 
@@ -21,10 +23,11 @@ def display(quiet: bool) -> "Iterator[Callable[[Progress], None] | None]":
     if quiet or sys.stderr is None:
         yield None
     elif sys.stderr.isatty():
-        with _live() as watch:
+        with _live() as watch, telling_of_compiling():
             yield watch
     else:
-        yield _Lines()
+        with telling_of_compiling():
+            yield _Lines()
 
 
 def sentence(progress: "Progress", leader: str | None) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -148,7 +149,7 @@ def merge(
     if missing:
         typer.echo(f"{stored:,} trials are in {into}, {missing:,} are missing: merge the other parts, too.")
     else:
-        typer.echo(f"{stored:,} trials are in {into}. Next: untuned evaluate {into}")
+        typer.echo(f"{stored:,} trials are in {into}. Next: untuned evaluate {shlex.quote(str(into))}")
 
 
 def _store(folder: Path) -> "Store":

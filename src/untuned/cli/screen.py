@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -159,8 +159,26 @@ def drawn_interval(
 
 
 @contextmanager
+def telling_of_compiling() -> Iterator[None]:
+    """Say on the error stream, once, that kernels are being compiled, if any are: it takes a while, the first time."""
+    # Imported here: it brings the compiler, which most commands do without.
+    from untuned.compiling import noticing
+
+    def tell() -> None:
+        # Whoever was reading may be gone.
+        with suppress(OSError, ValueError):
+            print("compiling, once on this machine: this can take a minute ...", file=sys.stderr, flush=True)
+
+    with noticing(tell):
+        yield
+
+
+@contextmanager
 def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show a bar on the error stream of a terminal, for what takes long; nothing elsewhere."""
+    """Show a bar on the error stream of a terminal, for what takes long, and say what is compiled; nothing elsewhere.
+
+    What is said goes above the bar.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -168,7 +186,7 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, telling_of_compiling():
         tasks: dict[str, Any] = {}
 
         def advance(what: str, done: int, total: int) -> None:
