@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench docs clean help
+.PHONY: demo test lint bench docs reference links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -42,6 +42,12 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+
+reference: $(READY) ## write the page of commands again, from what the program says of itself
+	$(BIN)/python docs_tools/commands.py
+
+links: $(READY) ## fetch every external link of the documentation; needs a network
+	$(BIN)/python docs_tools/links.py
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
