@@ -61,8 +61,8 @@ def evaluate(
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
-        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before seeing
-        the scores: by environment, by (environment, reference), or an array of either.
+        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before
+        seeing the scores: by environment, by (environment, reference), or an array of either.
     conventions
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
     resamples

@@ -361,8 +361,8 @@ def coverage(
     confidence
         Of the limits of rates, 0.95 by default.
     refine
-        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default, which
-        takes longer and decides more pairs.
+        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default,
+        which takes longer and decides more pairs.
     resamples
         Of the bootstrap, 1,000 by default.
     seed
