@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test lint bench measure docs clean help
+.PHONY: demo test lint bench measure docs reference links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -48,6 +48,12 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 
 docs: $(READY) ## the documentation, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+
+reference: $(READY) ## write the page of commands again, from what the program says of itself
+	$(BIN)/python docs_tools/commands.py
+
+links: $(READY) ## fetch every external link of the documentation; needs a network
+	$(BIN)/python docs_tools/links.py
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

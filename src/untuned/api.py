@@ -62,12 +62,14 @@ def evaluate(
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
-        ``"game"`` for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before seeing the
-        scores: by environment, by (environment, reference), or an array of either.
+        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before
+        seeing the scores: by environment, by (environment, reference), or an array of either.
     conventions
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
-    resamples, seed
-        For the bootstrap.
+    resamples
+        How many the bootstrap draws; 10,000 by default.
+    seed
+        Where the bootstrap's random numbers begin.
     refine
         How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
         default as many as take seconds, none on large boards; 0 for none.
@@ -247,10 +249,18 @@ def run(
 
     Parameters
     ----------
-    study, folder, workers
-        As for `collect_scores`.
-    intervals, delta, weights
-        As for `evaluate`.
+    study
+        A `Study`, or the path of its TOML file.
+    folder
+        Where results go, as for `collect_scores`.
+    workers
+        Trials at the same time, by default one per processor. No number depends on it.
+    intervals
+        The method, as for `evaluate`.
+    delta
+        The probability that any of the intervals is allowed to miss, in (0, 0.5].
+    weights
+        As for `evaluate`; the game's by default.
     **options
         For `collect_scores`: ``engine``, ``ray_address``, ``keep_both``, ``stop``, ``watch``.
 
@@ -363,8 +373,10 @@ def plan(
     ----------
     source
         An `Evaluation`, or whatever `evaluate` takes.
-    workers, progress
-        As for `evaluate`.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+    progress
+        Called with what is being done, how much of it is done, and how much there is.
     most
         The largest number of trials per cell to look at; ten million by default.
     **options

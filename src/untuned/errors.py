@@ -71,7 +71,15 @@ class BudgetSpent(UntunedError):
 
 
 class MissingExtra(UntunedError, ImportError):
-    """An optional dependency is not installed; the message is the command that installs it."""
+    """An optional dependency is not installed; the message is the command that installs it.
+
+    Parameters
+    ----------
+    feature
+        What cannot be done without it.
+    extra
+        The extra of this package that brings it.
+    """
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'untuned[{extra}]'")

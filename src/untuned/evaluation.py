@@ -305,7 +305,15 @@ class Evaluation:
         return content
 
     def to_json(self, *, percentiles: bool = False, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON."""
+        """Return `to_dict` as JSON.
+
+        Parameters
+        ----------
+        percentiles
+            Whether every percentile and its interval is in it.
+        indent
+            How far each level is indented; None for one line.
+        """
         return json.dumps(self.to_dict(percentiles=percentiles), indent=indent, allow_nan=False, ensure_ascii=False)
 
     @property

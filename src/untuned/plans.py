@@ -77,6 +77,11 @@ class Plan:
         """Return the trials per cell at which two algorithms are predicted to be told apart; None if no number is.
 
         For two that are told apart already these are the trials of the smallest cell.
+
+        Parameters
+        ----------
+        a, b
+            The names of the two.
         """
         for name in (a, b):
             if name not in self.algorithms:

@@ -129,8 +129,20 @@ class ScoreTable:
     ) -> "ScoreTable":
         """Return the table of an array ``[algorithm, environment, trial]``.
 
-        Names default to ``algorithm-1`` and so on. Lists of lists of unequal length are fine; the other options are
-        those of `from_dict`.
+        Parameters
+        ----------
+        scores
+            An array, or lists of lists, whose lengths may differ.
+        algorithms, environments
+            Their names; by default ``algorithm-1``, ``environment-1`` and so on.
+        ranges
+            The lowest and highest score of environments, by name; or one pair for all of them.
+        identical
+            Groups of algorithms whose definitions are the same, as in `from_dict`.
+        nonfinite
+            ``"error"`` or ``"worst"``, as in `from_dict`.
+        provenance
+            Where the scores came from.
         """
         if isinstance(scores, np.ndarray):
             if scores.ndim != 3:
@@ -176,8 +188,14 @@ class ScoreTable:
             Distinct names, and for every row the index of its name.
         score
             The score of every row.
-        ranges, identical, nonfinite, provenance
-            As for `from_dict`.
+        ranges
+            The lowest and highest score of environments, by name; or one pair for all of them.
+        identical
+            Groups of algorithms whose definitions are the same, as in `from_dict`.
+        nonfinite
+            ``"error"`` or ``"worst"``, as in `from_dict`.
+        provenance
+            Where the scores came from.
         """
         scores = _vector(score)
         algorithms, rows = _indexed("algorithm", algorithm, scores.size)

@@ -1,6 +1,7 @@
 """The documentation says what the code does: its tables, its code, its commands."""
 
-import os
+import doctest
+import importlib
 import re
 import subprocess
 import sys
@@ -10,15 +11,18 @@ import pytest
 
 import needs
 import untuned
+from documents import PAGES, ROOT, blocks
 from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCKS = [
-    pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
-    for page in PAGES
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.M | re.S))
+    pytest.param(block.text, id=block.place) for page in PAGES for block in blocks(page) if block.language == "python"
+]
+#: Every module with an example in a docstring.
+EXAMPLES = [
+    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "src").rglob("*.py"))
+    if re.search(r"^\s*>>> ", path.read_text(), flags=re.M)
 ]
 
 
@@ -116,61 +120,17 @@ def test_code_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
 
 def test_there_is_code_to_run() -> None:
     assert len(BLOCKS) >= 6
+    assert len(EXAMPLES) >= 11
 
 
-def test_doctests_of_the_public_functions_hold() -> None:
-    import doctest
-
-    from untuned import api
-    from untuned.adapters import sources
-    from untuned.adapters.gymnasium import described
-    from untuned.adapters.gymnasium import open as opened
-    from untuned.adapters.training import trainer
-    from untuned.collect.definitions import definition, draw, tuned_within
-    from untuned.collect.definitions import registry as algorithms
-    from untuned.collect.environments import registry as environments
-    from untuned.collect.store import store
-
-    for module in (
-        environments,
-        described,
-        opened,
-        trainer,
-        algorithms,
-        definition,
-        draw,
-        tuned_within,
-        sources,
-        store,
-        api,
-    ):
-        found = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-        assert found.attempted > 0
-        assert found.failed == 0
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_examples_in_docstrings_hold(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
-def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert (tmp_path / "site" / "environments" / "index.html").exists()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_files_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
-
-
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "measure", "docs"])
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "measure", "docs", "reference", "links"])
 def test_the_makefile_has_its_doors(target: str) -> None:
     finished = subprocess.run(
         [needs.program("make", "make"), "--dry-run", target],

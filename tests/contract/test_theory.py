@@ -84,7 +84,7 @@ def test_every_method_has_its_section_and_says_what_it_assumes(name: str) -> Non
 
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
-    place = importlib.util.spec_from_file_location("equations", ROOT / "docs_hooks" / "equations.py")
+    place = importlib.util.spec_from_file_location("equations", ROOT / "docs_tools" / "equations.py")
     assert place is not None
     assert place.loader is not None
     module = importlib.util.module_from_spec(place)

@@ -24,7 +24,7 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
     folder
         The study's, or its file of results.
     most
-        How many trials of a cell to read: the first ones by number.
+        How many trials of a cell to read: the first ones by number, 500 by default.
 
     Raises
     ------

@@ -159,6 +159,11 @@ class Study:
     def read(cls, path: str | Path) -> "Study":
         """Return the study of a TOML file.
 
+        Parameters
+        ----------
+        path
+            Where the file is; modules that the study names are looked for beside it.
+
         Raises
         ------
         InvalidInput
@@ -178,7 +183,17 @@ class Study:
 
     @classmethod
     def parse(cls, text: str, name: str = "study.toml", folder: Path | None = None) -> "Study":
-        """Return the study written in a text; ``name`` is what complaints call it."""
+        """Return the study written in a text; ``name`` is what complaints call it.
+
+        Parameters
+        ----------
+        text
+            TOML.
+        name
+            What complaints call it.
+        folder
+            Where modules that the study names are looked for; None for nowhere in particular.
+        """
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:

@@ -125,12 +125,24 @@ _POPULATIONS: Mapping[str, KnownPopulation] = MappingProxyType({each.name: each 
 
 
 def populations(names: Iterable[str] | None = None) -> tuple[KnownPopulation, ...]:
-    """Return the populations with these names, all of them by default."""
+    """Return the populations with these names, all of them by default.
+
+    Parameters
+    ----------
+    names
+        Those that ``untuned list populations`` lists.
+    """
     return _ALL if names is None else tuple(population(name) for name in names)
 
 
 def population(name: str) -> KnownPopulation:
-    """Return the population called ``name``."""
+    """Return the population called ``name``.
+
+    Parameters
+    ----------
+    name
+        One of those that ``untuned list populations`` lists.
+    """
     if name not in _POPULATIONS:
         raise UnknownName("population", name, _POPULATIONS, "`untuned list populations` says what each is")
     return _POPULATIONS[name]

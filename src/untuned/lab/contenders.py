@@ -48,7 +48,14 @@ class Contender:
 
 
 def contender(what: str | Method) -> Contender:
-    """Return what is put to the test, by its name; a `Method` of one's own is taken as it is."""
+    """Return what is put to the test, by its name; a `Method` of one's own is taken as it is.
+
+    Parameters
+    ----------
+    what
+        The name of a method: ``pairing``; ``pbp-t@paper``, under the paper's conventions; ``pairing*0.7``, with
+        intervals that are shrunk. Or a `Method`.
+    """
     if isinstance(what, Method):
         known = METHODS.get(what.name)
         return Contender(what.name, what, own="" if known is what else _hashed(what))

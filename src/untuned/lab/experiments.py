@@ -93,7 +93,13 @@ class Row:
         return {name: rate for name, rate in rates.items() if rate is not None}
 
     def finding(self, delta: float) -> Finding:
-        """Return whether the level was kept: broken as soon as one rate says so, kept if all do."""
+        """Return whether the level was kept: broken as soon as one rate says so, kept if all do.
+
+        Parameters
+        ----------
+        delta
+            The probability with which anything may be wrong.
+        """
         findings = {rate.finding(delta) for rate in self.events().values()}
         return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
 
@@ -158,7 +164,13 @@ class Coverage:
         return tuple(row for row in self.rows if row.method == method)
 
     def broken(self, method: str | None = None) -> tuple[Row, ...]:
-        """Return the rows whose rate is above delta beyond doubt: a lower limit above it."""
+        """Return the rows whose rate is above delta beyond doubt: a lower limit above it.
+
+        Parameters
+        ----------
+        method
+            Of one method only; None for all.
+        """
         rows = self.rows if method is None else self.of(method)
         return tuple(row for row in rows if row.finding(self.delta) == "broken")
 
@@ -168,7 +180,15 @@ class Coverage:
         return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
 
     def worst(self, method: str, event: str | None = None) -> Worst | None:
-        """Return where a method fails most often, in anything or in one thing."""
+        """Return where a method fails most often, in anything or in one thing.
+
+        Parameters
+        ----------
+        method
+            The name of a method of `methods`.
+        event
+            The failure that counts, one of those of `Row.events`; None for any.
+        """
         cases = [
             Worst(name, row, rate)
             for row in self.of(method)
@@ -179,15 +199,45 @@ class Coverage:
         return max(cases, key=lambda case: (case.rate.low, case.rate.rate, case.rate.high), default=None)
 
     def decided(self, method: str, trials: int, every: int | None = None) -> float | None:
-        """Return the proportion of decided pairs, the mean over populations."""
+        """Return the proportion of decided pairs, the mean over populations.
+
+        Parameters
+        ----------
+        method
+            The name of a method of `methods`.
+        trials
+            Trials per cell, one of those that were tested.
+        every
+            After how many trials each look came; None for one look at the end.
+        """
         return _mean([row.decided for row in self._at(method, trials, every)])
 
     def width(self, method: str, trials: int, every: int | None = None) -> float | None:
-        """Return the mean width of the intervals on aggregates, over populations."""
+        """Return the mean width of the intervals on aggregates, over populations.
+
+        Parameters
+        ----------
+        method
+            The name of a method of `methods`.
+        trials
+            Trials per cell, one of those that were tested.
+        every
+            After how many trials each look came; None for one look at the end.
+        """
         return _mean([row.width for row in self._at(method, trials, every)])
 
     def seconds(self, method: str, trials: int, every: int | None = None) -> float | None:
-        """Return the time for a data set, the mean over populations."""
+        """Return the time for a data set, the mean over populations.
+
+        Parameters
+        ----------
+        method
+            The name of a method of `methods`.
+        trials
+            Trials per cell, one of those that were tested.
+        every
+            After how many trials each look came; None for one look at the end.
+        """
         return _mean([row.seconds for row in self._at(method, trials, every)])
 
     def _at(self, method: str, trials: int, every: int | None) -> list[Row]:
@@ -257,7 +307,13 @@ class Coverage:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Coverage":
-        """Return what `to_dict` was made from."""
+        """Return what `to_dict` was made from.
+
+        Parameters
+        ----------
+        facts
+            What `to_dict` returned.
+        """
         rows = []
         for each in facts["rows"]:
             rates = {name: None if each[name] is None else _rate(each[name]) for name in EVENTS}
@@ -293,22 +349,22 @@ def coverage(
         Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one whose
         intervals are shrunk. By default all, and the paper's also as published.
     trials
-        For each algorithm on each environment.
+        For each algorithm on each environment; by default 10, 30, 100 and 1,000.
     data_sets
         For each population and number of trials; a list has one number for each of ``trials``. All methods get the
-        same.
+        same. 200 by default.
     delta
         How often a method may fail, in (0, 0.5].
     every
         Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
         is one look.
     confidence
-        Of the limits of rates.
+        Of the limits of rates, 0.95 by default.
     refine
-        Cases that branching may look at for a pair; None for what `untuned.evaluate` does by default, which takes
-        longer and decides more pairs.
+        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default,
+        which takes longer and decides more pairs.
     resamples
-        Of the bootstrap.
+        Of the bootstrap, 1,000 by default.
     seed
         Where random numbers begin.
     workers

@@ -77,10 +77,26 @@ class Population(ABC):
 
     @abstractmethod
     def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
-        """Return a data set: independent trials, as many as `sizes` says."""
+        """Return a data set: independent trials, as many as `sizes` says.
+
+        Parameters
+        ----------
+        trials
+            Trials per cell.
+        rng
+            Where random numbers come from.
+        """
 
     def first(self, table: ScoreTable, trials: int) -> ScoreTable:
-        """Return the part of a data set that was there when the experiment had this size."""
+        """Return the part of a data set that was there when the experiment had this size.
+
+        Parameters
+        ----------
+        table
+            A data set that `sample` returned.
+        trials
+            Trials per cell, no more than it has.
+        """
         cells = tuple(
             tuple(cell[:size] for cell in row) for row, size in zip(table.cells, self.sizes(trials), strict=True)
         )
@@ -147,7 +163,15 @@ class KnownPopulation(Population):
         return tuple(-(-trials * share.numerator // share.denominator) for share in shares)
 
     def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
-        """Return a data set: independent trials, as many as `sizes` says."""
+        """Return a data set: independent trials, as many as `sizes` says.
+
+        Parameters
+        ----------
+        trials
+            Trials per cell.
+        rng
+            Where random numbers come from.
+        """
         cells = [[draw(law, size, rng) for law in row] for row, size in zip(self.laws, self.sizes(trials), strict=True)]
         if self.exponential:
             cells = [[np.exp(cell) for cell in row] for row in cells]
@@ -218,6 +242,14 @@ class CollectedPopulation(Population):
         return (trials,) * len(self.table.algorithms)
 
     def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
-        """Return a data set: independent trials, drawn with replacement."""
+        """Return a data set: independent trials, drawn with replacement.
+
+        Parameters
+        ----------
+        trials
+            Trials per cell.
+        rng
+            Where random numbers come from.
+        """
         cells = tuple(tuple(cell[rng.integers(cell.size, size=trials)] for cell in row) for row in self._cells)
         return ScoreTable(self.table.algorithms, self.table.environments, cells, self.table.ranges, self.table.kinds)

@@ -37,27 +37,61 @@ Law = tuple[Part, ...]
 
 
 def point(score: float) -> Law:
-    """Return the distribution of a score that never changes."""
+    """Return the distribution of a score that never changes.
+
+    Parameters
+    ----------
+    score
+        The score.
+    """
     return (Part(Fraction(1), score),)
 
 
 def even(*scores: float) -> Law:
-    """Return the distribution of scores that are equally likely."""
+    """Return the distribution of scores that are equally likely.
+
+    Parameters
+    ----------
+    *scores
+        The scores.
+    """
     return tuple(Part(Fraction(1, len(scores)), score) for score in scores)
 
 
 def two(low: float, high: float, probability: Fraction) -> Law:
-    """Return the distribution of ``high`` with this probability, else ``low``."""
+    """Return the distribution of ``high`` with this probability, else ``low``.
+
+    Parameters
+    ----------
+    low, high
+        The two scores.
+    probability
+        Of the second.
+    """
     return (Part(1 - probability, low), Part(probability, high))
 
 
 def normal(mean: float, deviation: float) -> Law:
-    """Return a normal distribution."""
+    """Return a normal distribution.
+
+    Parameters
+    ----------
+    mean, deviation
+        Its mean and standard deviation.
+    """
     return (Part(Fraction(1), mean, deviation),)
 
 
 def mixture(weight: Fraction, law: Law, otherwise: Law) -> Law:
-    """Return the distribution that is ``law`` with this probability, else the other."""
+    """Return the distribution that is ``law`` with this probability, else the other.
+
+    Parameters
+    ----------
+    weight
+        The probability of the first.
+    law, otherwise
+        The two.
+    """
     return (
         *(Part(weight * part.weight, part.mean, part.deviation) for part in law),
         *(Part((1 - weight) * part.weight, part.mean, part.deviation) for part in otherwise),

@@ -28,7 +28,15 @@ class Rate:
 
     @classmethod
     def of(cls, count: int, total: int, confidence: float = 0.95) -> "Rate":
-        """Return the rate of something that happened ``count`` times of ``total``."""
+        """Return the rate of something that happened ``count`` times of ``total``.
+
+        Parameters
+        ----------
+        count, total
+            How often it happened, and how often it could have.
+        confidence
+            Of the limits.
+        """
         # Imported here: who reads a record of finished work needs no statistics to do so.
         from scipy.stats import beta
 

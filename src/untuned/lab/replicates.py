@@ -171,13 +171,27 @@ def replication(
     scores
         What samples are drawn from: those of `STUDY`, to compare with the paper's figures.
     methods
-        As for `untuned.lab.coverage`.
+        As for `untuned.lab.coverage`; by default the paper's three, as published, and ``pairing``.
     trials
-        The sizes of samples.
+        The sizes of samples; by default 10, 30, 100, 1,000 and 10,000.
     samples
-        How many there are; a list has one number for each size.
-    delta, refine, resamples, seed, workers, record, progress, stop
-        As for `untuned.lab.coverage`.
+        How many there are; a list has one number for each size. By default 300, 300, 300, 100 and 30.
+    delta
+        The level of the intervals.
+    refine
+        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default.
+    resamples
+        Of the bootstrap, 10,000 by default.
+    seed
+        Where random numbers begin.
+    workers
+        How many processes. No number but the time depends on it.
+    record
+        A file that remembers what is finished; called again, only the rest is done.
+    progress
+        Told how many pieces of work are done, and how many there are.
+    stop
+        Asked a few times a second; when it says True, what is finished stays in the record.
     """
     tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
     population = CollectedPopulation(scores)

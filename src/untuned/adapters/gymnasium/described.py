@@ -35,7 +35,13 @@ class GymnasiumEnvironment(Environment):
     first_state: int = 0
 
     def start(self, seed: int) -> "Running":
-        """Return a new instance to run one trial in, seeded once."""
+        """Return a new instance to run one trial in, seeded once.
+
+        Parameters
+        ----------
+        seed
+            Of its first reset; later ones go on from there.
+        """
         return Running(self, seed)
 
 

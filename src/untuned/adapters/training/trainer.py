@@ -65,7 +65,15 @@ class Trainer:
 
     @classmethod
     def of(cls, train: "Trainer | Train", name: str | None = None) -> "Trainer":
-        """Return a trainer made of a bare function, called by the function's name; one that is a trainer stays."""
+        """Return a trainer made of a bare function, called by the function's name; one that is a trainer stays.
+
+        Parameters
+        ----------
+        train
+            The function, or a trainer.
+        name
+            What it is to be called instead.
+        """
         if isinstance(train, Trainer):
             return train if name is None else dataclasses.replace(train, name=name, title=name)
         given: object = train

@@ -93,7 +93,15 @@ class Definition:
         check_description("definition", vars(self), functions=("build", "same_as"))
 
     def agent(self, environment: Environment, draw: Draw) -> Agent:
-        """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` made none."""
+        """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` made none.
+
+        Parameters
+        ----------
+        environment
+            Where it is going to learn.
+        draw
+            What its hyperparameters are drawn from.
+        """
         built = self.build(environment, draw)
         if not callable(getattr(built, "start", None)):
             raise InvalidInput(

@@ -50,7 +50,15 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Noted:
-    """A hyperparameter that is not drawn, and what becomes of it instead."""
+    """A hyperparameter that is not drawn, and what becomes of it instead.
+
+    Parameters
+    ----------
+    name
+        The hyperparameter's.
+    text
+        What becomes of it.
+    """
 
     name: str
     text: str
@@ -100,7 +108,15 @@ class Draw:
     # What there is to ask for.
 
     def suggest(self, name: str, distribution: Distribution[T]) -> T:
-        """Return a value from any distribution: those of `untuned.collect.distributions`, or one like them."""
+        """Return a value from any distribution: those of `untuned.collect.distributions`, or one like them.
+
+        Parameters
+        ----------
+        name
+            What it is called, in results and in tables.
+        distribution
+            What it is drawn from.
+        """
         if not all(callable(getattr(distribution, method, None)) for method in ("quantile", "log_density")):
             raise InvalidInput(
                 f"{name}: {distribution!r} is no distribution: give one of untuned.collect.distributions, "
@@ -126,19 +142,51 @@ class Draw:
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        """Return a number from [low, high]: uniform, on a grid of steps from low on, or uniform in its logarithm."""
+        """Return a number from [low, high]: uniform, on a grid of steps from low on, or uniform in its logarithm.
+
+        Parameters
+        ----------
+        name
+            What it is called, in results and in tables.
+        low, high
+            The ends, both included.
+        step
+            The distance of values on a grid; None for all numbers between the ends.
+        log
+            Whether it is uniform in its logarithm.
+        """
         with _about(name):
             distribution = _float_distribution(low, high, step, log)
         return self.suggest(name, distribution)
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        """Return a whole number from {low .. high}: all alike, in steps from low on, or uniform in its logarithm."""
+        """Return a whole number from {low .. high}: all alike, in steps from low on, or uniform in its logarithm.
+
+        Parameters
+        ----------
+        name
+            What it is called, in results and in tables.
+        low, high
+            The ends, both included.
+        step
+            The distance of values.
+        log
+            Whether it is uniform in its logarithm.
+        """
         with _about(name):
             distribution = _int_distribution(low, high, step, log)
         return self.suggest(name, distribution)
 
     def suggest_categorical(self, name: str, choices: Sequence[V]) -> V:
-        """Return one of the choices, all alike: None, truth values, numbers or texts."""
+        """Return one of the choices, all alike: None, truth values, numbers or texts.
+
+        Parameters
+        ----------
+        name
+            What it is called, in results and in tables.
+        choices
+            What there is to choose from, at least one.
+        """
         with _about(name):
             distribution = _categorical_distribution(choices)
         chosen: V = self.suggest(name, distribution)
@@ -160,6 +208,13 @@ class Draw:
         """Say what becomes of a hyperparameter that is not drawn; takes no random number and is no part of the record.
 
         Descriptions of the definition show it: ``draw.note("step_size", "adapted, starts at 1")``.
+
+        Parameters
+        ----------
+        name
+            The hyperparameter's.
+        text
+            What becomes of it.
         """
         noted = Noted(self._whole_name(name), _text(f"the note on {name}", text, "say what becomes of it"))
         known = self._entries.setdefault(noted.name, noted)

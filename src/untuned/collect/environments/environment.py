@@ -34,7 +34,13 @@ FIXED_STARTS = (
 
 @dataclass(frozen=True)
 class DiscreteStates:
-    """States 0 .. number-1."""
+    """States 0 .. number-1.
+
+    Parameters
+    ----------
+    number
+        How many there are.
+    """
 
     number: int
 
@@ -89,7 +95,13 @@ class ContinuousStates:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long one trial learns: a number of episodes, or of steps; exactly one of the two."""
+    """How long one trial learns: a number of episodes, or of steps; exactly one of the two.
+
+    Parameters
+    ----------
+    episodes, steps
+        How many; None for the one that does not count.
+    """
 
     episodes: int | None = None
     steps: int | None = None
@@ -108,7 +120,15 @@ class Budget:
 
 @dataclass(frozen=True)
 class Allowed:
-    """The values a parameter may be given by hand: [low, high], or (low, high] when ``low_excluded``."""
+    """The values a parameter may be given by hand: [low, high], or (low, high] when ``low_excluded``.
+
+    Parameters
+    ----------
+    low, high
+        The ends.
+    low_excluded
+        Whether the lower end is not allowed itself.
+    """
 
     low: float
     high: float
@@ -221,6 +241,8 @@ class Environment:
         What is drawn anew for every trial.
     differs
         Where the published numbers were made with something else than the paper's text says.
+    discount
+        The environment's own discount.
     """
 
     name: str
@@ -233,8 +255,6 @@ class Environment:
     score_range: tuple[float, float] | None
     parameters: tuple[Parameter, ...] = ()
     differs: tuple[str, ...] = ()
-
-    #: The environment's own discount.
     discount: float = 1.0
 
     def facts(self) -> dict[str, Any]:

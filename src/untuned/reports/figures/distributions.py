@@ -66,7 +66,16 @@ def distributions(
 ) -> "Axes":
     """Return Axes with distribution functions of the scores on an environment: the further right, the better.
 
-    Parameters are those of `quantiles`.
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    environment
+        Its name.
+    algorithms
+        Which; all by default.
+    ax
+        Axes to draw on; by default a figure is made.
     """
     return _one(draw_distributions, evaluation, environment, algorithms, ax, "upper left")
 
@@ -93,7 +102,14 @@ def distribution_grid(
 ) -> "list[Axes]":
     """Return Axes with the distribution functions on every environment, under one legend.
 
-    Parameters are those of `quantile_grid`.
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    environments
+        Which, in this order; all by default.
+    ax
+        Axes to draw on, as many as environments; by default a figure is made.
     """
     return _many(draw_distributions, evaluation, environments, ax, "upper left")
 

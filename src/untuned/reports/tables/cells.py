@@ -10,7 +10,13 @@ Kind = Literal["text", "group", "number", "triple"]
 
 @dataclass(frozen=True)
 class Text:
-    """A name or a word."""
+    """A name or a word.
+
+    Parameters
+    ----------
+    words
+        What is written.
+    """
 
     words: str
 
@@ -22,7 +28,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number."""
+    """A whole number.
+
+    Parameters
+    ----------
+    number
+        The number.
+    """
 
     number: int
 
@@ -110,7 +122,15 @@ class Number:
 
 @dataclass(frozen=True)
 class Standing:
-    """A rank, None where nothing was measured, with the worst and the best one that are possible."""
+    """A rank, None where nothing was measured, with the worst and the best one that are possible.
+
+    Parameters
+    ----------
+    rank
+        From 1, the best.
+    worst, best
+        Those that the intervals allow.
+    """
 
     rank: int | None
     worst: int

@@ -23,7 +23,13 @@ _TRIALS = Column("Trials", ("trials",), "number")
 
 
 def aggregate(evaluation: Evaluation) -> Table:
-    """Return the aggregate scores, the best first, with intervals and ranks: the paper's first table."""
+    """Return the aggregate scores, the best first, with intervals and ranks: the paper's first table.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    """
     best = best_ones(evaluation.ranks)
     rows = tuple(
         Row(
@@ -47,7 +53,15 @@ def aggregate(evaluation: Evaluation) -> Table:
 
 
 def environment(evaluation: Evaluation, name: str) -> Table:
-    """Return the mean scores on one environment, the best first, with intervals and ranks."""
+    """Return the mean scores on one environment, the best first, with intervals and ranks.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    name
+        The environment's.
+    """
     if name not in evaluation.environments:
         raise UnknownName("environment", name, evaluation.environments)
     e = evaluation.environments.index(name)
@@ -56,7 +70,13 @@ def environment(evaluation: Evaluation, name: str) -> Table:
 
 
 def environments(evaluation: Evaluation) -> Table:
-    """Return the mean scores on all environments, one below the other."""
+    """Return the mean scores on all environments, one below the other.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    """
     rows = tuple(
         Row((Text(name), *row.cells), bold=row.bold, opens=number == 0)
         for e, name in enumerate(evaluation.environments)
@@ -67,7 +87,13 @@ def environments(evaluation: Evaluation) -> Table:
 
 
 def pairs(evaluation: Evaluation) -> Table:
-    """Return the differences of all pairs of aggregate scores, with intervals and verdicts."""
+    """Return the differences of all pairs of aggregate scores, with intervals and verdicts.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    """
     scores = dict(zip(evaluation.algorithms, map(float, evaluation.score_a), strict=True))
     rows = tuple(
         Row(
@@ -99,7 +125,13 @@ def pairs(evaluation: Evaluation) -> Table:
 
 
 def weights(evaluation: Evaluation) -> Table:
-    """Return what every environment and every reference weighs in the scores, the heaviest first."""
+    """Return what every environment and every reference weighs in the scores, the heaviest first.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it.
+    """
     rows = tuple(
         Row((Text(what), Text(names[number]), Share(float(values[number]))), opens=place == 0)
         for what, names, values in (

@@ -23,7 +23,7 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
     folder
         Where to write; made if it is not there. Files of the same names are replaced.
     formats
-        Some of md, csv and tex.
+        Some of md, csv and tex; all by default.
     """
     if isinstance(formats, str):
         raise InvalidInput(f"formats={formats!r} is one string: pass a list, for example [{formats!r}]")

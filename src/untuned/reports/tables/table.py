@@ -52,7 +52,13 @@ class Table:
         return latex(self, label)
 
     def written(self, ending: str) -> str:
-        """Return the table in the format of files that end so: md, csv or tex."""
+        """Return the table in the format of files that end so: md, csv or tex.
+
+        Parameters
+        ----------
+        ending
+            Of the file's name, without the dot.
+        """
         if ending not in FORMATS:
             raise InvalidInput(f"no table is written as {ending!r}: choose {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
         return {"md": self.to_markdown, "csv": self.to_csv, "tex": self.to_latex}[ending]()
