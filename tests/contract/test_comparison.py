@@ -51,7 +51,7 @@ def test_the_page_is_made_of_the_benchmark_s_file(benchmark: ModuleType) -> None
         for method in ("pairing", "rliable")
     )
     assert f"{ours:.0%} against {theirs:.0%} with 100 trials".replace("%", " %") in text
-    assert "Our intervals never missed here." in text
+    assert "Our guaranteed intervals never missed here." in text
     assert not any(row["missed"] for row in rows if row["method"] in ("pairing", "anderson"))
 
 
