@@ -1,5 +1,6 @@
 """The example notebooks run without a warning, and the text that they show in their files is what comes out."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,19 @@ def test_notebooks_are_small_and_described() -> None:
         assert path.stat().st_size < 300_000
         assert f"examples/notebooks/{path.name}" in page
     assert page.count("examples/notebooks/") == len(notebooks.NOTEBOOKS)
+
+
+def test_links_in_notebooks_lead_somewhere() -> None:
+    targets = [
+        (path, target)
+        for path in notebooks.NOTEBOOKS
+        for cell in notebooks.read(path).cells
+        if cell.cell_type == "markdown"
+        for target in re.findall(r"\]\(([^)#\s]+)", cell.source)
+    ]
+    assert targets
+    for path, target in targets:
+        assert (path.parent / target).exists(), target
 
 
 def test_a_warning_is_a_complaint() -> None:
