@@ -162,18 +162,25 @@ def check_nothing(words: list[str]) -> None:
 SMALLER = (
     Smaller(
         r"untuned coverage --protocol paper",
-        "untuned coverage --protocol paper --collect 2 --data-sets 2 --trials 10 --methods pbp@paper",
+        "untuned coverage --protocol paper --collect 2 --data-sets 2 --trials 10 --methods pbp@paper --workers 1",
         "20 minutes",
     ),
     Smaller(
         r"untuned coverage --populations (\S+) --methods \S+ --trials \S+ --data-sets \d+ --rows",
-        r"untuned coverage --populations \1 --methods pbp-t --trials 10 --data-sets 2 --rows",
+        r"untuned coverage --populations \1 --methods pbp-t --trials 10 --data-sets 2 --rows --workers 1",
         "minutes",
     ),
+    Smaller(r"(untuned report .*--figures )pdf,png", r"\1png", "draws every figure twice"),
     Smaller(
-        r"(untuned coverage .*--every .*)", r"\1 --data-sets 1 --populations duplicates", "200 data sets take minutes"
+        r"(untuned coverage .*--every .*)",
+        r"\1 --data-sets 1 --populations duplicates --workers 1",
+        "200 data sets take minutes",
     ),
-    Smaller(r"(untuned coverage\b.*)", r"\1 --data-sets 1 --methods pbp-t --trials 10", "200 data sets take minutes"),
+    Smaller(
+        r"(untuned coverage\b.*)",
+        r"\1 --data-sets 1 --methods pbp-t --trials 10 --workers 1",
+        "200 data sets take minutes",
+    ),
 )
 
 #: Commands of which only the options and files are looked at.
