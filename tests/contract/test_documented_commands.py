@@ -193,7 +193,7 @@ NOT_RUN = (
     NotRun(r"python benchmarks/", check_python_script, "benchmarks need minutes and a quiet machine", everywhere=True),
     NotRun(r"(python -m )?pip install\b", check_pip, "the environment of the tests stays as it is", everywhere=True),
     NotRun(r"python3? -m venv\b", check_nothing, "an environment of one's own", everywhere=True),
-    NotRun(r"(source|\.) \S+/activate$", check_nothing, "an environment of one's own", everywhere=True),
+    NotRun(r"(source|\.) (\S+/)?activate$", check_nothing, "an environment of one's own", everywhere=True),
     NotRun(r"ray (start|stop|status|up|down|submit|job)\b", check_ray, "needs machines", everywhere=True),
     NotRun(r"git (clone|checkout|pull)\b", check_nothing, "needs a network", everywhere=True),
     NotRun(r"(scp|rsync|ssh) ", check_nothing, "needs another machine", everywhere=True),
@@ -455,7 +455,8 @@ def test_configurations_and_scripts_can_be_read(block: Block, tmp_path: Path) ->
         assert finished.returncode == 0, f"{block.place}: {finished.stderr}"
         for line in block.text.replace("\\\n", " ").splitlines():
             if re.match(r"\s*(srun |\S*/)?untuned ", line):
-                words = parts(without_comment(line))[0]
+                # A variable stands for a number here: of the task, of the processors.
+                words = parts(re.sub(r"\$\{?\w+\}?", "1", without_comment(line)))[0]
                 check_untuned(["untuned", *words[next(i for i, word in enumerate(words) if "untuned" in word) + 1 :]])
 
 
