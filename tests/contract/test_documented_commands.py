@@ -162,18 +162,25 @@ def check_nothing(words: list[str]) -> None:
 SMALLER = (
     Smaller(
         r"untuned coverage --protocol paper",
-        "untuned coverage --protocol paper --collect 2 --data-sets 2 --trials 10 --methods pbp@paper",
+        "untuned coverage --protocol paper --collect 2 --data-sets 2 --trials 10 --methods pbp@paper --workers 1",
         "20 minutes",
     ),
     Smaller(
         r"untuned coverage --populations (\S+) --methods \S+ --trials \S+ --data-sets \d+ --rows",
-        r"untuned coverage --populations \1 --methods pbp-t --trials 10 --data-sets 2 --rows",
+        r"untuned coverage --populations \1 --methods pbp-t --trials 10 --data-sets 2 --rows --workers 1",
         "minutes",
     ),
+    Smaller(r"(untuned report .*--figures )pdf,png", r"\1png", "draws every figure twice"),
     Smaller(
-        r"(untuned coverage .*--every .*)", r"\1 --data-sets 1 --populations duplicates", "200 data sets take minutes"
+        r"(untuned coverage .*--every .*)",
+        r"\1 --data-sets 1 --populations duplicates --workers 1",
+        "200 data sets take minutes",
     ),
-    Smaller(r"(untuned coverage\b.*)", r"\1 --data-sets 1 --methods pbp-t --trials 10", "200 data sets take minutes"),
+    Smaller(
+        r"(untuned coverage\b.*)",
+        r"\1 --data-sets 1 --methods pbp-t --trials 10 --workers 1",
+        "200 data sets take minutes",
+    ),
 )
 
 #: Commands of which only the options and files are looked at.
@@ -186,7 +193,7 @@ NOT_RUN = (
     NotRun(r"python benchmarks/", check_python_script, "benchmarks need minutes and a quiet machine", everywhere=True),
     NotRun(r"(python -m )?pip install\b", check_pip, "the environment of the tests stays as it is", everywhere=True),
     NotRun(r"python3? -m venv\b", check_nothing, "an environment of one's own", everywhere=True),
-    NotRun(r"(source|\.) \S+/activate$", check_nothing, "an environment of one's own", everywhere=True),
+    NotRun(r"(source|\.) (\S+/)?activate$", check_nothing, "an environment of one's own", everywhere=True),
     NotRun(r"ray (start|stop|status|up|down|submit|job)\b", check_ray, "needs machines", everywhere=True),
     NotRun(r"git (clone|checkout|pull)\b", check_nothing, "needs a network", everywhere=True),
     NotRun(r"(scp|rsync|ssh) ", check_nothing, "needs another machine", everywhere=True),
@@ -448,7 +455,8 @@ def test_configurations_and_scripts_can_be_read(block: Block, tmp_path: Path) ->
         assert finished.returncode == 0, f"{block.place}: {finished.stderr}"
         for line in block.text.replace("\\\n", " ").splitlines():
             if re.match(r"\s*(srun |\S*/)?untuned ", line):
-                words = parts(without_comment(line))[0]
+                # A variable stands for a number here: of the task, of the processors.
+                words = parts(re.sub(r"\$\{?\w+\}?", "1", without_comment(line)))[0]
                 check_untuned(["untuned", *words[next(i for i, word in enumerate(words) if "untuned" in word) + 1 :]])
 
 
