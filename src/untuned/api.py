@@ -306,9 +306,12 @@ def reproduce(
         Some of the paper's fifteen; all by default.
     workers
         How many trials at the same time, by default one per processor. No number depends on it.
-    watch, progress, pieces
-        Told how far collecting is, as `collect_scores` tells; how far judging is, as `evaluate` tells; and how much of
-        the test of intervals is done, of how much.
+    watch
+        Told how far collecting is, as by `collect_scores`.
+    progress
+        Told how far judging is, as by `evaluate`.
+    pieces
+        Called with how many pieces of work of the test of intervals are done, and how many there are.
     stop
         Asked a few times a second; when it says True, what is finished is kept and the rest left.
 

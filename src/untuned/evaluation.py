@@ -336,7 +336,8 @@ class Evaluation:
             f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
             for row in self.rows()
         ]
-        size = f"{len(self.algorithms)} algorithms on {len(self.environments)} environments"
+        m = len(self.environments)
+        size = f"{len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"
         heading = f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"
         notes = [f"Note: {warning}" for warning in self.warnings]
         return "\n".join(

@@ -42,7 +42,17 @@ class MeanBeside:
 
 @dataclass(frozen=True)
 class ScoreBeside:
-    """An aggregate score beside the published one, and their difference as a z-score."""
+    """An aggregate score beside the published one.
+
+    Attributes
+    ----------
+    algorithm, score
+        Whose, and ours.
+    published
+        What the paper has by the bootstrap; None where it has nothing.
+    z
+        The difference as a z-score; None where there is nothing to compare with, or neither varies.
+    """
 
     algorithm: str
     score: float
@@ -98,7 +108,7 @@ class Agreement:
 
     @classmethod
     def of(cls, scores: "Sequence[float | None]") -> "Agreement | None":
-        """Return the summary of those that are there; None where none is."""
+        """Return the summary of those ``scores`` that are there; None where none is."""
         known = np.array([z for z in scores if z is not None])
         if not known.size:
             return None
@@ -112,7 +122,7 @@ class Agreement:
         )
 
     def sentence(self, what: str) -> str:
-        """Return the summary in words."""
+        """Return the summary in words, of which ``what`` says what was compared."""
         by_chance = [2.0 * float(stats.norm.sf(limit)) * self.compared for limit in (2.0, 3.0)]
         return (
             f"{self.compared} {what} compared: {self.beyond_two} beyond 2 standard errors, where chance alone gives "
