@@ -300,7 +300,7 @@ def reproduce(
         The folder: ``reproduction.html`` to read, ``reproduction.json``, tables, figures, ``report.html`` on the
         evaluation, and all trials under ``scores``.
     trials
-        Per algorithm and environment; the paper had 10,000. By default as many as take two processors less than half an
+        Per algorithm and environment; the paper had 10,000. By default as many as take two processors about half an
         hour altogether: thousands with discrete states, some dozens with continuous ones.
     environments
         Some of the paper's fifteen; all by default.
@@ -351,7 +351,7 @@ def reproduce(
         evaluation=found,
         others=others,
         replication=tested,
-        conclusions=conclusions(found, others, steps.diverged(place / "scores"), tested),
+        conclusions=conclusions(found, others, tested),
         command=steps.command(out, trials, environments),
         version=untuned.__version__,
     )

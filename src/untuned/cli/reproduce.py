@@ -20,7 +20,7 @@ def reproduce(
         typer.Option(
             "--trials",
             metavar="N",
-            help="Per algorithm and environment, 10000 in the paper; by default what takes less than half an hour.",
+            help="Per algorithm and environment, 10000 in the paper; by default what takes about half an hour.",
         ),
     ] = None,
     environments: Annotated[

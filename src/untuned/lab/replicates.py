@@ -294,7 +294,7 @@ def _row(
         np.concatenate([part[key] for part in parts]) for key in ("score", "low", "high", "decided")
     )
     count, n = score.shape
-    shares = decided / (n * (n - 1) // 2)
+    pairs = n * (n - 1) // 2
     failures, failures_error = failure_rate(score, low, high)
     missed = ((y_a < low - ROUNDING) | (y_a > high + ROUNDING)).any(axis=1)
     return Replicates(
@@ -303,8 +303,9 @@ def _row(
         samples=count,
         failures=failures,
         failures_error=failures_error,
-        significant=float(shares.mean()),
-        significant_error=float(shares.std(ddof=1)) / np.sqrt(count).item() if count > 1 else None,
+        significant=float(decided.sum()) / (count * pairs),
+        # Of whole numbers: what does not vary has no error, not a rounding one.
+        significant_error=float(decided.std(ddof=1)) / (pairs * np.sqrt(count).item()) if count > 1 else None,
         truth=Rate.of(int(np.count_nonzero(missed)), count),
         width=float((high - low).mean()),
         published_failures=None if published is None else published[0],

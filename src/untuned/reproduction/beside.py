@@ -127,7 +127,8 @@ def z_table(beside: Sequence[MeanBeside]) -> Table:
     )
     caption = (
         "The mean of every cell less the published one, in standard errors. A dash: nothing is published, or our "
-        "trials do not vary."
+        "trials do not vary. Scores have long lower tails: where a disaster is rare, few trials have none of it, their "
+        "spread is too small, and z is further from 0 than chance alone would have it."
     )
     return Table("Every cell beside the published one", caption, columns, rows)
 
@@ -172,7 +173,8 @@ def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
         f"Samples are {replication.population}. Failures: of all pairs of samples, those in which an estimate of one "
         "is outside the intervals of the other. Told apart: of all pairs of algorithms. Truth missed: samples whose "
         "intervals miss the scores of what they were drawn from. Published: 1,000 samples of other trials, of "
-        "algorithms whose Parl2 began with a smaller step size. z: the difference in standard errors, by the jackknife."
+        "algorithms whose Parl2 began with a smaller step size. z: the difference in standard errors, by the "
+        "jackknife; a dash where ours do not vary."
     )
     return Table("How interval methods did in the paper's test", caption, columns, tuple(rows))
 

@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from untuned.collect.store.store import Store
 from untuned.errors import InvalidInput
 from untuned.lab.replicates import Replication, replication
 from untuned.lab.running import Progress
@@ -60,15 +59,6 @@ def intervals_tested(
         progress=progress,
         stop=stop,
     )
-
-
-def diverged(folder: Path) -> dict[tuple[str, str], list[bool]]:
-    """Return which trials of a study diverged, by cell and in their order."""
-    found: dict[tuple[str, str], list[bool]] = {}
-    with Store.open(folder) as store:
-        for trial in store.trials(returns=False):
-            found.setdefault((trial.algorithm, trial.environment), []).append(trial.diverged)
-    return found
 
 
 def command(out: str | Path, trials: int | None, environments: Sequence[str] | None) -> str:
