@@ -1,6 +1,6 @@
 """The page on other tools is made of the benchmark's file, and the benchmark knows the truth it compares with."""
 
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 from types import ModuleType
@@ -14,12 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    place = importlib.util.spec_from_file_location("comparison_benchmark", ROOT / "benchmarks" / "comparison.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    return module
+    return importlib.import_module("comparison")
 
 
 def test_the_page_is_made_of_the_benchmark_s_file(benchmark: ModuleType) -> None:

@@ -81,8 +81,8 @@ def report(
     """Write what was found as one page that needs no network, or with all tables and figures as a folder."""
     from untuned import api
 
-    others = _names("--beside", beside)
-    kinds = _names("--figures", formats)
+    others = names("--beside", beside)
+    kinds = names("--figures", formats)
     # Before anything takes long.
     api.check_report(out, beside=others, study=study, formats=kinds, conventions=conventions)
     judge = partial(
@@ -115,7 +115,7 @@ def report(
     _tell(made, written)
 
 
-def _names(option: str, given: str | None) -> tuple[str, ...]:
+def names(option: str, given: str | None) -> tuple[str, ...]:
     """Return names that were written with commas between them."""
     names = tuple(name.strip() for name in given.split(",")) if given else ()
     if not all(names):

@@ -10,8 +10,9 @@ import typer
 
 from untuned.cli.collecting import Quiet, Workers, interruptible
 from untuned.cli.coverage import watching
+from untuned.cli.report import names
 from untuned.cli.screen import showing_progress
-from untuned.errors import InvalidInput, Stopped
+from untuned.errors import Stopped
 
 
 def reproduce(
@@ -38,16 +39,13 @@ def reproduce(
     from untuned.cli.display import display
     from untuned.cli.screen import console, text
 
-    names = None if environments is None else [name.strip() for name in environments.split(",")]
-    if names is not None and not all(names):
-        raise InvalidInput(f"--environments {environments}: write names with commas between them and nothing else")
     try:
         with interruptible() as stop, ExitStack() as shown:
             show = _Shows(shown)
             found = api.reproduce(
                 out,
                 trials=trials,
-                environments=names,
+                environments=None if environments is None else names("--environments", environments),
                 workers=workers,
                 watch=partial(show, lambda: display(quiet)),
                 progress=partial(show, showing_progress),
