@@ -17,7 +17,7 @@ TESTED = ("sarsa-parl2", "q-parl2", "ac-parl2", "sarsa-s")
 TESTED_ON = (*NAMES[:8], "mountain-car")
 
 #: Trials per environment of all algorithms, of all but PPO, and of those in Table 2, where these are more. What a trial
-#: costs differs by a factor of ten thousand (docs/speed.md): together they take two processors about twenty minutes,
+#: costs differs by a factor of thousands (docs/speed.md): together they take two processors about twenty minutes,
 #: of which no environment takes more than a fifth.
 _FEW: Mapping[str, int] = MappingProxyType(
     {

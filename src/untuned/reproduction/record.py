@@ -92,6 +92,8 @@ class Reproduction:
             f"{said.count(OPEN)} not decided yet, with {spread(self.evaluation.trials_ae)} trials per cell."
         ]
         found += [known.sentence(what) for what, known in self.agreement.items() if known is not None]
+        if self.rates:
+            found.append("The paper made Table 2 with a Parl2 that began with a smaller step size: it need not agree.")
         if not self.comparable:
             found.append(
                 f"The paper's aggregate scores are on all {len(NAMES)} environments: with these "
