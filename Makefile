@@ -11,7 +11,7 @@ DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gri
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, about two minutes, one page
+demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, one page; some minutes the first time
 	@rm -rf demo/scores
 	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
