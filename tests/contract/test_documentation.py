@@ -11,13 +11,11 @@ import pytest
 
 import needs
 import untuned
-from documents import PAGES, ROOT, blocks
+from documents import PAGES, ROOT, Block, blocks
 from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
 
-BLOCKS = [
-    pytest.param(block.text, id=block.place) for page in PAGES for block in blocks(page) if block.language == "python"
-]
+BLOCKS = [pytest.param(block, id=block.place) for page in PAGES for block in blocks(page) if block.language == "python"]
 #: Every module with an example in a docstring.
 EXAMPLES = [
     ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
@@ -104,11 +102,15 @@ def test_every_place_that_differs_from_the_paper_is_explained(page: str) -> None
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_code_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
-    if "import sb3" in block:
+def test_code_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
+    if "import sb3" in block.text:
         needs.extra("stable_baselines3", "sb3")
+    # Files that the page has shown before are there.
+    for earlier in blocks(block.page):
+        if earlier.file and earlier.line < block.line:
+            (tmp_path / earlier.file).write_text(earlier.text)
     finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block],
+        [sys.executable, "-W", "error", "-c", block.text],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -14,6 +14,7 @@ import pytest
 
 import untuned
 from untuned.collect.kernels.jit import INTERPRETED
+from untuned.reproduction.published import means
 
 PROGRAM = Path(__file__).parents[2] / "benchmarks" / "fidelity.py"
 CELL = ("--environments", "chain-10-deterministic", "--algorithms", "sarsa")
@@ -125,10 +126,17 @@ def test_the_table_and_what_is_said_of_it(published: Path) -> None:
     assert finished.stderr.startswith("1 cells compared: ")
 
 
-def test_without_a_file_nothing_is_compared() -> None:
+def test_without_a_file_the_paper_s_means_are_compared_with() -> None:
     finished = run("--trials", "2", *CELL)
-    assert finished.stderr == ""
+    assert finished.stderr.startswith("1 cells compared")
+    # The paper's Sarsa on Chain 10.
+    assert finished.stdout.splitlines()[1].split()[5] == f"{means()['sarsa', 'chain-10-deterministic'].value:.1f}"
+
+
+def test_where_nothing_is_published_nothing_is_compared() -> None:
+    finished = run("--trials", "2", "--environments", "chain-50-stochastic", "--algorithms", "sarsa-parl2")
     assert len(finished.stdout.splitlines()[1].split()) == 5
+    assert "compared" not in finished.stderr
 
 
 def refused(finished: subprocess.CompletedProcess[str], *messages: str) -> None:
