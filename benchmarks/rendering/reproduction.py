@@ -61,7 +61,7 @@ def cells(results: Results) -> str:
         if all(row["z"] is None for row in here.values()):
             continue
         spread = f"{min(trials):,}" if min(trials) == max(trials) else f"{min(trials):,} to {max(trials):,}"
-        shown = ["–" if here[name]["z"] is None else f"{here[name]['z'] + 0.0:.1f}" for name in algorithms]  # noqa: RUF001
+        shown = ["–" if here[name]["z"] is None else f"{round(here[name]['z'], 1) + 0.0:.1f}" for name in algorithms]  # noqa: RUF001
         lines.append([environment, spread, *shown])
     return table(["environment", "trials", *algorithms], lines, left=2)
 
