@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from untuned.evaluation import Evaluation, Ranks
+from untuned.evaluation import Evaluation
 from untuned.lab.replicates import Replication
 from untuned.reports.tables.cells import Cell, Column, Count, Estimate, Number, Row, Standing, Text
-from untuned.reports.tables.content import SCORES
+from untuned.reports.tables.content import SCORES, standing
 from untuned.reports.tables.digits import Digits
 from untuned.reports.tables.table import Table
 from untuned.reproduction import published
@@ -45,7 +45,7 @@ def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool
             (
                 Text(found.algorithms[a]),
                 Estimate(float(found.score_a[a]), float(found.low_a[a]), float(found.high_a[a]), SCORES),
-                _standing(found.ranks, a),
+                standing(found.ranks, a),
                 *_published(known[a], SCORES, z.get(found.algorithms[a])),
             )
         )
@@ -87,7 +87,7 @@ def environment_table(found: Evaluation, environment: str, beside: Sequence[Mean
             (
                 Text(found.algorithms[a]),
                 Estimate(float(means.mean_ae[a, e]), float(means.low_ae[a, e]), float(means.high_ae[a, e]), _TENTHS),
-                _standing(ranks, a),
+                standing(ranks, a),
                 Count(int(found.trials_ae[a, e])),
                 *_published(cells[found.algorithms[a]].published, _TENTHS, cells[found.algorithms[a]].z),
             )
@@ -202,14 +202,11 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
     )
     caption = (
         "Decided by intervals that hold with probability at least 95 %: together for all statements on aggregate "
-        "scores, each by itself for the others. Bold: it holds. Beside it what the paper's own methods say of these "
+        "scores, each by itself for the others. What is near the best, and what the low end is, was taken from the "
+        "same trials: there it is approximate. Bold: it holds. Beside it what the paper's own methods say of these "
         "trials, which do not guarantee it."
     )
     return Table("The paper's conclusions", caption, columns, rows)
-
-
-def _standing(ranks: Ranks, a: int) -> Standing:
-    return Standing(int(ranks.rank[a]), int(ranks.worst[a]), int(ranks.best[a]))
 
 
 def _published(entry: Entry | None, digits: Digits, z: float | None) -> tuple[Cell, ...]:

@@ -2,7 +2,8 @@
 
 A statement holds, or does not, when intervals that are guaranteed to hold together with probability 95 % say so; until
 then it is not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold together; each of
-the other statements has limits of its own.
+the other statements has limits of its own. Those on the ends of distributions take from the same trials what an end is,
+so that their limits are approximate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

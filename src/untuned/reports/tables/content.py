@@ -36,7 +36,7 @@ def aggregate(evaluation: Evaluation) -> Table:
             (
                 Text(evaluation.algorithms[a]),
                 Estimate(float(evaluation.score_a[a]), float(evaluation.low_a[a]), float(evaluation.high_a[a]), SCORES),
-                _standing(evaluation.ranks, a),
+                standing(evaluation.ranks, a),
             ),
             bold=a in best,
         )
@@ -181,14 +181,15 @@ def _mean_rows(evaluation: Evaluation, e: int) -> Iterator[Row]:
             (
                 Text(evaluation.algorithms[a]),
                 Estimate(mean, low, high, written),
-                _standing(ranks, a, measured=trials > 0),
+                standing(ranks, a, measured=trials > 0),
                 Count(trials),
             ),
             bold=a in best,
         )
 
 
-def _standing(ranks: Ranks, a: int, *, measured: bool = True) -> Standing:
+def standing(ranks: Ranks, a: int, *, measured: bool = True) -> Standing:
+    """Return an algorithm's place and those that are possible; no place of its own where nothing was measured."""
     return Standing(int(ranks.rank[a]) if measured else None, int(ranks.worst[a]), int(ranks.best[a]))
 
 
