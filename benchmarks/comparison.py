@@ -34,8 +34,8 @@ from scipy.stats import t as student_t
 import untuned
 from untuned import lab
 from untuned.judge.intervals.dkw import mean_interval
-from untuned.lab.experiment import ROUNDING, Design, data_set
-from untuned.lab.laws import Law, mixture, normal, percentile, point
+from untuned.lab.data_sets import ROUNDING, Design, data_set
+from untuned.lab.mixtures import Law, mixture, normal, percentile, point
 from untuned.scores import Floats
 
 DELTA = 0.05

@@ -21,7 +21,7 @@ from rendering.coverage import experiments
 from rendering.files import Results
 from untuned import lab
 from untuned.lab.figures import coverage_figure
-from untuned.lab.replicates import STUDY
+from untuned.lab.table_two import STUDY
 
 GUARANTEED = ("pairing", "betting", "bentkus", "kl", "pbp")
 #: The last is broken on purpose.

@@ -30,15 +30,15 @@ import numpy as np
 
 import recording
 from untuned.judge.bootstrap import resampled
-from untuned.judge.boxes import Boxes, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.game import POPULATION, aggregate, constants, equilibrium
 from untuned.judge.intervals.dkw import percentile_intervals
 from untuned.judge.methods import boxes, method
-from untuned.judge.moves import board, departures, new_policy, rank_worth, settle
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
 from untuned.judge.propagate import aggregate_goals, propagated, solutions
+from untuned.judge.simultaneous_intervals import Boxes, structural
+from untuned.judge.transitions import board, departures, new_policy, rank_worth, settle
 from untuned.scores import Floats, ScoreTable
 
 WORKERS = 2

@@ -15,7 +15,7 @@ import gymnasium
 
 import recording
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
-from untuned.adapters.training.metered import Metered
+from untuned.adapters.training.budgeted import Metered
 from untuned.collect.environments.environment import Budget
 
 STEPS = 20_000

@@ -26,18 +26,18 @@ import numpy as np
 
 import recording
 import untuned
-from untuned.judge.boxes import Boxes
+from untuned.judge.averaged_bound import SHARE_OF_GAME, functional
+from untuned.judge.branching import blame, difference_goal
 from untuned.judge.differences import direct, separate
 from untuned.judge.evaluate import evaluate
-from untuned.judge.functional import SHARE_OF_GAME, functional
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.methods import DEFAULT, METHODS, boxes, method
-from untuned.judge.moves import board
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import pools
 from untuned.judge.propagate import aggregate_goals, bounds_of, propagated, solution, solutions
-from untuned.judge.refine import blame, difference_goal
-from untuned.lab.replicates import PUBLISHED, STUDY
+from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.transitions import board
+from untuned.lab.table_two import PUBLISHED, STUDY
 from untuned.scores import ScoreTable
 
 DELTA = 0.05

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from untuned.judge.boxes import Boxes
 from untuned.judge.propagate import LIMITS, Goal, Limits, solutions
+from untuned.judge.simultaneous_intervals import Boxes
 from untuned.scores import Floats
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from rendering.files import Part, Results
 from rendering.markdown import named, percent, table
 from untuned import lab
-from untuned.lab.experiments import EVENTS
+from untuned.lab.coverage_experiment import EVENTS
 
 
 def experiments(results: Results, *names: str) -> lab.Coverage:

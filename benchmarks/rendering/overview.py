@@ -7,7 +7,7 @@ from rendering.fidelity import cells
 from rendering.files import Part, Results
 from rendering.markdown import counts, digits, duration, percent, span, table
 from rendering.power import plan_rows
-from untuned.lab.experiments import EVENTS
+from untuned.lab.coverage_experiment import EVENTS
 
 
 def speed(results: Results) -> str:

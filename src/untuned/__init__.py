@@ -30,8 +30,8 @@ from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, Sto
 
 if TYPE_CHECKING:
     from untuned import lab
-    from untuned.adapters.gymnasium.described import from_gymnasium
-    from untuned.adapters.gymnasium.open import open_gymnasium
+    from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium
+    from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
     from untuned.adapters.histories import read_histories
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
@@ -108,8 +108,8 @@ _HOMES = {
     "report": "untuned.api",
     "run": "untuned.api",
     "Study": "untuned.collect.study",
-    "from_gymnasium": "untuned.adapters.gymnasium.described",
-    "open_gymnasium": "untuned.adapters.gymnasium.open",
+    "from_gymnasium": "untuned.adapters.gymnasium.from_gymnasium",
+    "open_gymnasium": "untuned.adapters.gymnasium.open_gymnasium",
     "read_histories": "untuned.adapters.histories",
     "read_scores": "untuned.adapters.sources",
     "reproduce": "untuned.api",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from untuned.collect.study import Study
     from untuned.plans import Plan
     from untuned.reports.report import Report
-    from untuned.reproduction.record import Reproduction
+    from untuned.reproduction.result import Reproduction
 
 
 def evaluate(
@@ -325,7 +325,7 @@ def reproduce(
     from untuned.reproduction import steps
     from untuned.reproduction.conclusions import conclusions
     from untuned.reproduction.experiment import studies
-    from untuned.reproduction.record import Reproduction
+    from untuned.reproduction.result import Reproduction
 
     place = Path(out).expanduser()
     planned = studies(trials, environments)

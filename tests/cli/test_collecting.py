@@ -25,7 +25,7 @@ from cli.test_cli import ESCAPE, HABITS
 from untuned import Study, collect_scores
 from untuned.adapters import exports
 from untuned.api import Progress
-from untuned.cli.display import display, duration, sentence
+from untuned.cli.progress import display, duration, sentence
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 

@@ -16,7 +16,7 @@ import pytest
 from calling import Call, caller
 from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment, succeeded
 from untuned import api, lab
-from untuned.lab import replicates
+from untuned.lab import table_two
 
 SMALL = ("--populations", "constant,cycle", "--methods", "kl,pbp-t@paper", "--trials", "6,9", "--data-sets", "3")
 
@@ -231,11 +231,11 @@ def test_the_paper_s_test(call: Call, scores: Path) -> None:
 def test_scores_for_the_paper_s_test_are_collected(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four small cells stand for the paper's, which take minutes."""
     small = dataclasses.replace(
-        replicates.STUDY,
+        table_two.STUDY,
         algorithms=("sarsa-s", "q-parl2"),
         environments=("chain-10-deterministic", "chain-10-stochastic"),
     )
-    monkeypatch.setattr(replicates, "STUDY", small)
+    monkeypatch.setattr(table_two, "STUDY", small)
     arguments = (
         "--protocol",
         "paper",

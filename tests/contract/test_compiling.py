@@ -71,7 +71,7 @@ def test_a_cache_that_cannot_be_written_is_replaced_by_a_temporary_one(tmp_path:
 
 
 TWICE = """
-from untuned.cli.screen import telling_of_compiling
+from untuned.cli.terminal import telling_of_compiling
 from kernels import twice
 with telling_of_compiling():
     print(twice(1), twice(1.5))

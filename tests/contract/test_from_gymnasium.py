@@ -15,7 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 import untuned
-from untuned.adapters.gymnasium.described import GymnasiumEnvironment, Running
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, Running
 from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput, UnknownName

@@ -198,7 +198,7 @@ def test_every_public_name_comes_with_a_star() -> None:
 
 def test_public_functions_are_those_of_their_modules() -> None:
     registry = importlib.import_module("untuned.collect.environments.registry")
-    described = importlib.import_module("untuned.adapters.gymnasium.described")
+    described = importlib.import_module("untuned.adapters.gymnasium.from_gymnasium")
     assert untuned.environment is registry.environment
     assert untuned.environments is registry.environments
     assert untuned.from_gymnasium is described.from_gymnasium

@@ -16,7 +16,7 @@ import needs
 import untuned
 from exporting import exported
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
-from untuned.collect.engines.child import Child
+from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
 from untuned.errors import StoreError, UntunedError
 

@@ -18,7 +18,7 @@ LISTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.M)
 
 #: Classes that public ones mention and that nobody needs to know.
 INNER = {
-    "untuned.adapters.gymnasium.described.Running": "an environment while a trial runs",
+    "untuned.adapters.gymnasium.from_gymnasium.Running": "an environment while a trial runs",
     "untuned.collect.agents.agent.Agent": "compiled agents, in docs/agents.md",
     "untuned.collect.agents.agent.Learner": "compiled agents, in docs/agents.md",
     "untuned.collect.distributions.Distribution": "named in words by every hyperparameter",

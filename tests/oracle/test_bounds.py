@@ -7,10 +7,11 @@ import pytest
 
 from oracle.reference import bounds, judging
 from oracle.reference.judging import Floats
-from untuned.judge.boxes import ONE_HALF, Boxes, structural
 from untuned.judge.game import POPULATION
 from untuned.judge.jit import INTERPRETED
-from untuned.judge.moves import (
+from untuned.judge.propagate import Goal, propagated, solution
+from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes, structural
+from untuned.judge.transitions import (
     ABOVE,
     BELOW,
     Board,
@@ -23,7 +24,6 @@ from untuned.judge.moves import (
     rank_worth,
     settle,
 )
-from untuned.judge.propagate import Goal, propagated, solution
 
 SEEDS = range(3 if INTERPRETED else 40)
 PARTS = [0, 1, 2, 4]

@@ -16,10 +16,10 @@ from oracle.reference import intervals as reference
 from oracle.reference import judging
 from oracle.reference.judging import Floats
 from untuned.judge.intervals import bentkus, betting, kl, pairing
+from untuned.judge.intervals.betting_averages import log_polynomial, pairing_averages
+from untuned.judge.intervals.binomial_tail import upper_tail
 from untuned.judge.intervals.comparisons import in_order
-from untuned.judge.intervals.hits import tie_list, wins_distribution
-from untuned.judge.intervals.rooks import log_polynomial, pairing_averages
-from untuned.judge.intervals.tails import upper_tail
+from untuned.judge.intervals.pairing_wins import tie_list, wins_distribution
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import METHODS, boxes
 from untuned.judge.percentiles import percentiles

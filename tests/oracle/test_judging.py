@@ -13,13 +13,13 @@ from oracle.reference import bounds, judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
 from untuned.evaluation import Evaluation
 from untuned.judge import bootstrap, game, propagate, streams
-from untuned.judge.boxes import Boxes, equal_ends, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw, student
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.ranks import ranks
+from untuned.judge.simultaneous_intervals import Boxes, equal_ends, structural
 from untuned.scores import ScoreTable
 
 INFINITE = (-math.inf, math.inf)

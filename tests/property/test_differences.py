@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from oracle.reference import judging
-from untuned.judge import differences, game, refine
-from untuned.judge.boxes import ONE_HALF, Boxes, structural
+from untuned.judge import branching, differences, game
+from untuned.judge.averaged_bound import functional, given_weights
+from untuned.judge.branching import Refined, difference_goal, refined
 from untuned.judge.differences import Differences, closed, direct, may_decide, pairs_to_solve, separate
-from untuned.judge.functional import functional, given_weights
 from untuned.judge.jit import INTERPRETED
-from untuned.judge.moves import board, part_of
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Bounds, aggregate_goals, bounds_of, solution, solutions
-from untuned.judge.refine import Refined, difference_goal, refined
+from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes, structural
+from untuned.judge.transitions import board, part_of
 from untuned.scores import Floats
 from untuned.verdicts import RESOLUTION
 
@@ -160,14 +160,14 @@ def assert_means_what_it_says(found: Refined, difference: float) -> None:
 def test_cases_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every cut is of one percentile, in both directions and wherever it must be equal, and has all of its interval."""
     cuts: list[tuple[Boxes, list[Boxes]]] = []
-    cut = refine._cut
+    cut = branching._cut
 
-    def noted(case: refine._Case, i: int, j: int) -> list[Boxes]:
+    def noted(case: branching._Case, i: int, j: int) -> list[Boxes]:
         found = cut(case, i, j)
         cuts.append((case.boxes, found))
         return found
 
-    monkeypatch.setattr(refine, "_cut", noted)
+    monkeypatch.setattr(branching, "_cut", noted)
     for number in range(SOME):
         _, boxes = drawn(number)
         refined(boxes, boxes.low_aer.shape[0] - 1, 0, 30)
@@ -207,7 +207,7 @@ def test_games_that_make_a_difference_possible_are_allowed(monkeypatch: pytest.M
         games.append(z_aer)
         return game.equilibrium(z_aer, tolerance)
 
-    monkeypatch.setattr(refine, "equilibrium", looked_at)
+    monkeypatch.setattr(branching, "equilibrium", looked_at)
     possible = 0
     for number in range(SOME):
         _, boxes = drawn(number)

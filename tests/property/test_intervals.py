@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untuned.judge.boxes import Boxes
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import METHODS, boxes
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import pools
+from untuned.judge.simultaneous_intervals import Boxes
 from untuned.scores import Floats, ScoreTable
 
 FEW = settings(max_examples=4 if INTERPRETED else 40, deadline=None, derandomize=True, database=None)

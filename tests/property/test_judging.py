@@ -13,13 +13,13 @@ from bounding import maxima
 from oracle.reference import judging
 from untuned.evaluation import Evaluation
 from untuned.judge import game, propagate
-from untuned.judge.boxes import Boxes, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
 from untuned.judge.propagate import Limits
+from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.scores import ScoreTable
 
 FEW = settings(max_examples=5 if INTERPRETED else 40, deadline=None, derandomize=True, database=None)

@@ -13,11 +13,11 @@ from scipy import stats
 
 from oracle.reference import judging
 from untuned.evaluation import Evaluation
-from untuned.judge.boxes import Boxes, structural
 from untuned.judge.evaluate import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import Conventions
 from untuned.judge.propagate import propagated
+from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.scores import Floats, ScoreTable
 
 pytestmark = pytest.mark.skipif(

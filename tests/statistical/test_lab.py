@@ -10,7 +10,7 @@ import pytest
 
 from untuned.judge.jit import INTERPRETED
 from untuned.lab import Coverage, coverage
-from untuned.lab.catalogue import populations
+from untuned.lab.known_populations import populations
 
 pytestmark = pytest.mark.skipif(
     INTERPRETED, reason="thousands of evaluations take hours without the compiler: unset NUMBA_DISABLE_JIT"

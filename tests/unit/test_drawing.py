@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium import drawing
+from untuned.adapters.gymnasium import rendering
 
 Draw = Callable[..., NDArray[np.uint8]]
 
@@ -20,12 +20,12 @@ OBSTACLES = (
 )
 # One ordinary call of each function, its picture's size, and how many of its arguments are numbers.
 CALLS: dict[str, tuple[Draw, tuple[Any, ...], tuple[int, int], int]] = {
-    "gridworld": (drawing.draw_gridworld, (5, 1, 2), (480, 480), 3),
-    "chain": (drawing.draw_chain, (10, 4), (120, 960), 2),
-    "cart_pole": (drawing.draw_cart_pole, (0.3, 0.1, 0.5, 1.0, 0.1), (400, 640), 5),
-    "mountain_car": (drawing.draw_mountain_car, (-0.6, 0.02), (400, 640), 2),
-    "acrobot": (drawing.draw_acrobot, (0.4, -0.7, 1.0, 1.0), (480, 480), 4),
-    "pinball": (drawing.draw_pinball, (0.2, 0.9, 0.3, -0.2, 0.02, TARGET, OBSTACLES), (480, 480), 5),
+    "gridworld": (rendering.draw_gridworld, (5, 1, 2), (480, 480), 3),
+    "chain": (rendering.draw_chain, (10, 4), (120, 960), 2),
+    "cart_pole": (rendering.draw_cart_pole, (0.3, 0.1, 0.5, 1.0, 0.1), (400, 640), 5),
+    "mountain_car": (rendering.draw_mountain_car, (-0.6, 0.02), (400, 640), 2),
+    "acrobot": (rendering.draw_acrobot, (0.4, -0.7, 1.0, 1.0), (480, 480), 4),
+    "pinball": (rendering.draw_pinball, (0.2, 0.9, 0.3, -0.2, 0.02, TARGET, OBSTACLES), (480, 480), 5),
 }
 FAMILIES = pytest.mark.parametrize("family", CALLS)
 
@@ -116,15 +116,15 @@ def test_every_argument_shows(family: str, index: int, value: object) -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 50, 51, 149, 151, 500, 5000])
 def test_boards_of_every_size(size: int) -> None:
     for where in {0, size // 2, size - 1}:
-        assert drawing.draw_gridworld(size, where, where).shape == (480, 480, 3)
-        assert drawing.draw_chain(size, where).shape == (120, 960, 3)
+        assert rendering.draw_gridworld(size, where, where).shape == (480, 480, 3)
+        assert rendering.draw_chain(size, where).shape == (120, 960, 3)
 
 
 @pytest.mark.parametrize("size", [2, 10, 50, 500])
 def test_neighbouring_positions_differ(size: int) -> None:
-    assert not np.array_equal(drawing.draw_chain(size, 0), drawing.draw_chain(size, 1))
+    assert not np.array_equal(rendering.draw_chain(size, 0), rendering.draw_chain(size, 1))
     if size <= 50:
-        assert not np.array_equal(drawing.draw_gridworld(size, 0, 0), drawing.draw_gridworld(size, 0, 1))
+        assert not np.array_equal(rendering.draw_gridworld(size, 0, 0), rendering.draw_gridworld(size, 0, 1))
 
 
 @FAMILIES
@@ -152,21 +152,21 @@ def test_no_body_without_a_finite_state(family: str, value: float) -> None:
 
 def test_far_outside_is_held_at_the_edge() -> None:
     for arguments in ((50.0, 0.5), (-50.0, 0.5), (0.5, 50.0), (0.5, -50.0)):
-        picture = drawing.draw_pinball(*arguments, 0.0, 0.0, 0.02, TARGET, OBSTACLES)
-        assert mask(picture, drawing.BLUE).any()
+        picture = rendering.draw_pinball(*arguments, 0.0, 0.0, 0.02, TARGET, OBSTACLES)
+        assert mask(picture, rendering.BLUE).any()
     for x in (-50.0, 50.0):
-        assert mask(drawing.draw_cart_pole(x, 0.0, 0.5, 1.0, 0.1), drawing.BLUE).any()
-        assert mask(drawing.draw_mountain_car(x, 0.0), drawing.BLUE).any()
-    assert np.array_equal(drawing.draw_gridworld(5, -7, 99), drawing.draw_gridworld(5, 0, 4))
-    assert np.array_equal(drawing.draw_chain(5, 99), drawing.draw_chain(5, 4))
+        assert mask(rendering.draw_cart_pole(x, 0.0, 0.5, 1.0, 0.1), rendering.BLUE).any()
+        assert mask(rendering.draw_mountain_car(x, 0.0), rendering.BLUE).any()
+    assert np.array_equal(rendering.draw_gridworld(5, -7, 99), rendering.draw_gridworld(5, 0, 4))
+    assert np.array_equal(rendering.draw_chain(5, 99), rendering.draw_chain(5, 4))
 
 
 def test_broken_obstacles_are_left_out() -> None:
     broken = ((), ((0.1, 0.1),), ((0.1, 0.1), (0.2, 0.2)), ((math.nan, 0.1), (0.2, 0.2), (0.3, 0.1)))
     arguments = (0.2, 0.9, 0.3, -0.2, 0.02, TARGET)
-    assert np.array_equal(drawing.draw_pinball(*arguments, broken), drawing.draw_pinball(*arguments, ()))
-    assert drawing.draw_pinball(*arguments[:5], (math.nan, 0.5, 0.1), ()).shape == (480, 480, 3)
-    assert drawing.draw_pinball(*arguments, (((-1e308, 0.0), (1e308, 0.0), (0.0, 1e308)),)).shape == (
+    assert np.array_equal(rendering.draw_pinball(*arguments, broken), rendering.draw_pinball(*arguments, ()))
+    assert rendering.draw_pinball(*arguments[:5], (math.nan, 0.5, 0.1), ()).shape == (480, 480, 3)
+    assert rendering.draw_pinball(*arguments, (((-1e308, 0.0), (1e308, 0.0), (0.0, 1e308)),)).shape == (
         480,
         480,
         3,
@@ -174,27 +174,27 @@ def test_broken_obstacles_are_left_out() -> None:
 
 
 def test_directions() -> None:
-    blue, orange = drawing.BLUE, drawing.ORANGE
-    top_left, bottom_left = (centre(drawing.draw_gridworld(10, row, 1), blue) for row in (1, 8))
+    blue, orange = rendering.BLUE, rendering.ORANGE
+    top_left, bottom_left = (centre(rendering.draw_gridworld(10, row, 1), blue) for row in (1, 8))
     assert top_left[1] < 240 < bottom_left[1]
     assert top_left[0] < 240
-    assert centre(drawing.draw_chain(10, 1), blue)[0] < 480 < centre(drawing.draw_chain(10, 8), blue)[0]
+    assert centre(rendering.draw_chain(10, 1), blue)[0] < 480 < centre(rendering.draw_chain(10, 8), blue)[0]
     leaning_left, leaning_right = (
-        centre(drawing.draw_cart_pole(0.0, angle, 0.5, 1.0, 0.1), orange) for angle in (-0.2, 0.2)
+        centre(rendering.draw_cart_pole(0.0, angle, 0.5, 1.0, 0.1), orange) for angle in (-0.2, 0.2)
     )
     assert leaning_left[0] < 320 < leaning_right[0]
-    hanging, to_the_right = (centre(drawing.draw_acrobot(angle, 0.0, 1.0, 1.0), orange) for angle in (0.0, 0.5))
+    hanging, to_the_right = (centre(rendering.draw_acrobot(angle, 0.0, 1.0, 1.0), orange) for angle in (0.0, 0.5))
     assert hanging[1] > 240
     assert to_the_right[0] > 245
-    assert centre(drawing.draw_acrobot(0.0, 0.5, 1.0, 1.0), orange)[0] > 245
-    low, high = (centre(drawing.draw_pinball(0.5, y, 0, 0, 0.02, TARGET, ()), blue) for y in (0.2, 0.8))
+    assert centre(rendering.draw_acrobot(0.0, 0.5, 1.0, 1.0), orange)[0] > 245
+    low, high = (centre(rendering.draw_pinball(0.5, y, 0, 0, 0.02, TARGET, ()), blue) for y in (0.2, 0.8))
     assert high[1] < 240 < low[1]
 
 
 def test_the_car_stands_on_the_hill() -> None:
     scene = without_body("mountain_car")
     for position in np.linspace(-1.2, 0.5, 18):
-        picture = drawing.draw_mountain_car(float(position), 0.0)
+        picture = rendering.draw_mountain_car(float(position), 0.0)
         _, rows = np.nonzero((picture != scene).any(axis=2).T)
         surface = 250 - 120 * math.sin(3 * position)
         assert surface - 60 < rows.mean() < surface

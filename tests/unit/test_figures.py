@@ -34,7 +34,7 @@ from untuned.reports.curves import learning_curve, response
 from untuned.reports.figures.canvas import number_text
 from untuned.reports.figures.illustration import placed
 from untuned.reports.figures.naming import LONGEST, short, shown
-from untuned.reports.figures.views import POINTS, distribution_steps, quantile_steps, view_of
+from untuned.reports.figures.score_axis import POINTS, distribution_steps, quantile_steps, view_of
 from untuned.reports.file_names import file_names
 from untuned.reports.styles import styles
 from untuned.scores import Floats, ScoreTable

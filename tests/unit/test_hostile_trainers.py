@@ -19,8 +19,8 @@ import pytest
 from gymnasium import spaces
 
 import untuned
-from untuned.adapters.gymnasium.open import OpenEnvironment, open_gymnasium
-from untuned.adapters.training.metered import Metered
+from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, open_gymnasium
+from untuned.adapters.training.budgeted import Metered
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw

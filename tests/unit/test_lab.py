@@ -43,13 +43,13 @@ from untuned.lab import (
     replication,
 )
 from untuned.lab.contenders import contenders
-from untuned.lab.experiment import Design, Options, Tally, data_set, experiment
-from untuned.lab.experiments import EVENTS
+from untuned.lab.coverage_experiment import EVENTS
+from untuned.lab.data_sets import Design, Options, Tally, data_set, experiment
 from untuned.lab.figures import coverage_figure, replication_figure
-from untuned.lab.laws import Law, Part, draw, even, mixture, normal, percentile, point, two
-from untuned.lab.record import Record
-from untuned.lab.replicates import PUBLISHED, STUDY, check_replication, failure_rate
+from untuned.lab.journal import Record
+from untuned.lab.mixtures import Law, Part, draw, even, mixture, normal, percentile, point, two
 from untuned.lab.running import run
+from untuned.lab.table_two import PUBLISHED, STUDY, check_replication, failure_rate
 from untuned.scores import Floats, ScoreTable
 
 PAYOFFS: tuple[Payoff, ...] = ("mid-rank", "at-most")

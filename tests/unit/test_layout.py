@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untuned.reports.layout import Layout, crossings, layered
+from untuned.reports.hasse_layout import Layout, crossings, layered
 
 
 def level_of(layout: Layout) -> dict[int, int]:

@@ -19,8 +19,8 @@ from untuned.histories import Histories, History
 from untuned.reports.bands import bands
 from untuned.reports.page.charts import chart_data, levels
 from untuned.reports.page.content import fingerprint
+from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
-from untuned.reports.words import answer, leaders, question, scoring, weighing
 from untuned.verdicts import Pairs
 
 NAMES = ("slow", "middling", "quick", "quickest")

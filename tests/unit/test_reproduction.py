@@ -18,14 +18,14 @@ from untuned.collect.environments.names import NAMES
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.evaluate import evaluate
-from untuned.lab import replicates
+from untuned.lab import table_two
 from untuned.lab.rates import Rate
-from untuned.lab.replicates import Replicates, Replication
+from untuned.lab.table_two import Replicates, Replication
 from untuned.reproduction import agreement, experiment, published, steps
 from untuned.reproduction.agreement import Agreement, mean_z
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status, conclusions
 from untuned.reproduction.experiment import ALGORITHMS, studies
-from untuned.reproduction.record import Reproduction
+from untuned.reproduction.result import Reproduction
 from untuned.scores import ScoreTable
 from untuned.verdicts import Pairs
 
@@ -70,9 +70,9 @@ def test_published_means_are_those_of_eleven_environments() -> None:
 
 
 def test_the_board_of_table_2_is_the_lab_s() -> None:
-    assert {choice.use for choice in replicates.STUDY.algorithms} == set(experiment.TESTED)
-    assert {choice.use for choice in replicates.STUDY.environments} == set(experiment.TESTED_ON)
-    assert replicates.STUDY.seed == experiment.SEED
+    assert {choice.use for choice in table_two.STUDY.algorithms} == set(experiment.TESTED)
+    assert {choice.use for choice in table_two.STUDY.environments} == set(experiment.TESTED_ON)
+    assert table_two.STUDY.seed == experiment.SEED
 
 
 # --- what is run
@@ -203,7 +203,7 @@ def judged(table: ScoreTable) -> tuple[Evaluation, tuple[Evaluation, ...]]:
 
 
 def line(method: str, trials: int = 100, failed: int = 0, samples: int = 200) -> Replicates:
-    known = replicates.PUBLISHED.get(method, {}).get(trials)
+    known = table_two.PUBLISHED.get(method, {}).get(trials)
     return Replicates(
         method=method,
         trials=trials,
@@ -228,7 +228,7 @@ def replication(*lines: Replicates) -> Replication:
 def whole() -> Reproduction:
     found, others = judged(board())
     found, others = ordered(found), tuple(map(ordered, others))
-    tested = replication(*(line(name) for name in replicates.METHODS), line("pbp@paper", 10, failed=1))
+    tested = replication(*(line(name) for name in table_two.METHODS), line("pbp@paper", 10, failed=1))
     return Reproduction(found, others, tested, conclusions(found, others, tested), "untuned <run>", "1.2")
 
 
@@ -479,7 +479,7 @@ def test_the_summary_counts(whole: Reproduction) -> None:
 def test_a_folder_has_page_numbers_tables_and_figures(tmp_path: Path) -> None:
     places = ("acrobot", "cart-pole")
     found, others = judged(board(places))
-    tested = replication(*(line(name) for name in replicates.METHODS))
+    tested = replication(*(line(name) for name in table_two.METHODS))
     some = Reproduction(found, others, tested, conclusions(found, others, tested), "untuned <run>", "1.2")
     written = some.save(tmp_path / "out")
     names = {path.relative_to(tmp_path / "out").as_posix() for path in written}

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from untuned.adapters.tables import from_file, from_frame
+from untuned.adapters.score_files.table import from_file, from_frame
 from untuned.errors import InvalidInput
 from untuned.scores import ScoreTable
 

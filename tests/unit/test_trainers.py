@@ -19,9 +19,9 @@ import pytest
 from gymnasium import spaces
 
 import untuned
-from untuned.adapters.gymnasium.open import OpenEnvironment
-from untuned.adapters.training.generators import generators_seeded
-from untuned.adapters.training.metered import Metered
+from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment
+from untuned.adapters.training.budgeted import Metered
+from untuned.adapters.training.global_rngs import generators_seeded
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw

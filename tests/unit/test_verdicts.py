@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 import untuned
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.judge.boxes import Boxes, structural
 from untuned.judge.differences import closed, separate
 from untuned.judge.evaluate import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import METHODS
 from untuned.judge.propagate import Bounds, propagated
 from untuned.judge.ranks import ranks, ranks_by_verdicts
+from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.scores import ScoreTable
 from untuned.verdicts import MOST_GROUPS, RESOLUTION, Pairs, sentences
 

@@ -15,7 +15,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
-from untuned.adapters.training.metered import Metered
+from untuned.adapters.training.budgeted import Metered
 from untuned.adapters.training.trainer import Policy, Trainer
 from untuned.collect.definitions.definition import Hyperparameter, describe_draws
 from untuned.collect.definitions.draw import Draw

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from untuned.adapters.tables import column_names, from_file, from_frame
+from untuned.adapters.score_files.table import column_names, from_file, from_frame
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import ScoreTable
 
@@ -32,8 +32,8 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
     Parameters
     ----------
     source
-        The path of a file (`untuned.adapters.tables.from_file` says which), a data frame of polars, pandas or pyarrow
-        in long form, a dictionary ``{algorithm: {environment: scores}}``, an array or nested lists
+        The path of a file (`untuned.adapters.score_files.table.from_file` says which), a data frame of polars, pandas
+        or pyarrow in long form, a dictionary ``{algorithm: {environment: scores}}``, an array or nested lists
         ``[algorithm, environment, trial]``, or a `ScoreTable`, which is returned as it is.
     **options
         What is known about the scores: ``ranges``, ``identical``, ``nonfinite`` and ``provenance``, as for

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from untuned.adapters.gymnasium.open import open_gymnasium
+from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import Place, train_trial
 from untuned.collect.definitions.definition import Definition, same_definitions

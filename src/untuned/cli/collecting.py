@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging import Delta, Method, WeightsText, parsed_weights
-from untuned.cli.screen import showing_progress
+from untuned.cli.judging_options import Delta, Method, WeightsText, parsed_weights
+from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _collected(
     quiet: bool,
 ) -> "Collected":
     from untuned.api import collect_scores, default_folder
-    from untuned.cli.display import display
+    from untuned.cli.progress import display
     from untuned.collect.engines.schedule import Shard
 
     part = None if shard is None else Shard.parse(shard)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.collecting import AsJson, Quiet, Workers, interruptible
-from untuned.cli.judging import Delta, one_of
-from untuned.cli.screen import showing_progress
+from untuned.cli.judging_options import Delta, one_of
+from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput, Stopped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
-    from untuned.lab.experiments import Coverage, Row
+    from untuned.lab.coverage_experiment import Coverage, Row
     from untuned.lab.rates import Rate
-    from untuned.lab.replicates import Replication
+    from untuned.lab.table_two import Replication
     from untuned.scores import ScoreTable
 
 
@@ -175,7 +175,7 @@ def _paper(
     options: dict[str, Any],
 ) -> None:
     from untuned import lab
-    from untuned.lab.replicates import check_replication
+    from untuned.lab.table_two import check_replication
 
     if rows:
         raise InvalidInput("--rows goes with --protocol truth: the paper's table has all its lines anyway")
@@ -198,8 +198,8 @@ def _collected(folder: Path, trials: int | None, workers: int, quiet: bool) -> "
     from untuned.adapters.sources import read_scores
     from untuned.api import collect_scores
     from untuned.cli.collecting import end_unless_complete
-    from untuned.cli.display import display
-    from untuned.lab.replicates import STUDY
+    from untuned.cli.progress import display
+    from untuned.lab.table_two import STUDY
 
     study = STUDY if trials is None else dataclasses.replace(STUDY, trials=trials)
     with interruptible() as stop, display(quiet) as watch:
@@ -266,7 +266,7 @@ class _Lines:
         self._begin: tuple[float, int] | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        from untuned.cli.display import duration
+        from untuned.cli.progress import duration
 
         now = time.monotonic()
         if self._begin is None:
@@ -301,8 +301,8 @@ def _keep(folder: Path, name: str, content: str, figure: "Figure", quiet: bool) 
 def _print_coverage(found: "Coverage", rows: bool) -> None:
     from rich.table import Table
 
-    from untuned.cli.screen import console, text
-    from untuned.lab.experiments import EVENTS
+    from untuned.cli.terminal import console, text
+    from untuned.lab.coverage_experiment import EVENTS
 
     screen = console(_WIDTH)
     sizes = found.sizes
@@ -379,8 +379,8 @@ def _time(seconds: float) -> str:
 def _print_rows(screen: "Console", found: "Coverage") -> None:
     from rich.table import Table
 
-    from untuned.cli.screen import text
-    from untuned.lab.experiments import EVENTS
+    from untuned.cli.terminal import text
+    from untuned.lab.coverage_experiment import EVENTS
 
     table = Table(title="Every experiment", **_PLAIN)
     table.add_column("population", overflow="fold")
@@ -414,7 +414,7 @@ def _print_rows(screen: "Console", found: "Coverage") -> None:
 def _print_replication(found: "Replication") -> None:
     from rich.table import Table
 
-    from untuned.cli.screen import console, text
+    from untuned.cli.terminal import console, text
 
     screen = console(_WIDTH)
     screen.print(text(screen, f"The paper's test of its intervals (Table 2), {found.population}"))

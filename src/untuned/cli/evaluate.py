@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.judging import (
+from untuned.cli.judging_options import (
     Columns,
     Conventions,
     Delta,
@@ -23,7 +23,7 @@ from untuned.cli.judging import (
     one_of,
     planning,
 )
-from untuned.cli.screen import print_bytes
+from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def print_evaluation(
     found: "Evaluation", by_environment: bool, pairs: bool = False, plan: "Plan | None" = None
 ) -> None:
     """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
-    from untuned.cli.screen import console, text
+    from untuned.cli.terminal import console, text
     from untuned.reports.tables import Digits
     from untuned.scores import spread
 
@@ -194,7 +194,7 @@ def _print_ranking(
     screen: "Console", rows: list[dict[str, Any]], keys: tuple[str, ...], digits: "Digits", scale: tuple[float, float]
 ) -> None:
     """Print names, estimates with their ends, ranks; where there is room, the intervals drawn to a scale."""
-    from untuned.cli.screen import BAR, Column, drawn_interval, draws, print_table
+    from untuned.cli.terminal import BAR, Column, drawn_interval, draws, print_table
 
     name, *numbers = keys
     columns = [Column("algorithm", [row[name] for row in rows], "name")]
@@ -212,7 +212,7 @@ def _print_ranking(
 
 
 def _print_environments(screen: "Console", found: "Evaluation") -> None:
-    from untuned.cli.screen import text
+    from untuned.cli.terminal import text
     from untuned.reports.tables.content import mean_digits
 
     rows = found.environment_rows()
@@ -239,7 +239,7 @@ def _print_environments(screen: "Console", found: "Evaluation") -> None:
 
 
 def _print_pairs(screen: "Console", found: "Evaluation") -> None:
-    from untuned.cli.screen import Column, print_table, text
+    from untuned.cli.terminal import Column, print_table, text
     from untuned.reports.tables import Digits
 
     screen.print(text(screen, "Differences of scores", style="bold"))
@@ -259,7 +259,7 @@ def _print_pairs(screen: "Console", found: "Evaluation") -> None:
 
 def _print_weights(screen: "Console", found: "Evaluation") -> None:
     """Print what weighs most; the rest together."""
-    from untuned.cli.screen import text
+    from untuned.cli.terminal import text
 
     for what, names, weights in (
         ("environments", found.environments, found.environment_weights),

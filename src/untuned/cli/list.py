@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.screen import console as make_console
-from untuned.cli.screen import text as _text
+from untuned.cli.terminal import console as make_console
+from untuned.cli.terminal import text as _text
 from untuned.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.judging import (
+from untuned.cli.judging_options import (
     Columns,
     Conventions,
     Delta,
@@ -125,8 +125,8 @@ def names(option: str, given: str | None) -> tuple[str, ...]:
 
 def _tell(made: "Report", written: list[Path]) -> None:
     """Print the answer, and where the rest of it is."""
-    from untuned.cli.screen import console, text
-    from untuned.reports.words import answer
+    from untuned.cli.terminal import console, text
+    from untuned.reports.sentences import answer
 
     screen = console(100)
     screen.print(text(screen, answer(made.evaluation)))

@@ -11,7 +11,7 @@ import typer
 from untuned.cli.collecting import Quiet, Workers, interruptible
 from untuned.cli.coverage import watching
 from untuned.cli.report import names
-from untuned.cli.screen import showing_progress
+from untuned.cli.terminal import showing_progress
 from untuned.errors import Stopped
 
 
@@ -36,8 +36,8 @@ def reproduce(
 ) -> None:
     """Run the paper's experiment and show its tables, figures and conclusions beside the published ones."""
     from untuned import api
-    from untuned.cli.display import display
-    from untuned.cli.screen import console, text
+    from untuned.cli.progress import display
+    from untuned.cli.terminal import console, text
 
     try:
         with interruptible() as stop, ExitStack() as shown:

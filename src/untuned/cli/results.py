@@ -19,7 +19,7 @@ Folder = Annotated[Path, typer.Argument(help="A study's folder, or its TOML file
 
 def status(folder: Folder, as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False) -> None:
     """Say how far a study is; also while it runs."""
-    from untuned.cli.screen import console, text
+    from untuned.cli.terminal import console, text
 
     with _store(folder) as store:
         facts, counts, failures = store.facts, store.counts(), store.failures()

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge.boxes import Boxes
-from untuned.judge.functional import Functional, given_weights
-from untuned.judge.moves import Board, board
+from untuned.judge.averaged_bound import Functional, given_weights
+from untuned.judge.branching import Refined, difference_goal, is_possible, refined
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Bounds, Limits, solution
-from untuned.judge.refine import Refined, difference_goal, is_possible, refined
+from untuned.judge.simultaneous_intervals import Boxes
 from untuned.judge.threads import mapped
+from untuned.judge.transitions import Board, board
 from untuned.scores import Floats, Ints
 from untuned.verdicts import RESOLUTION, Pairs
 

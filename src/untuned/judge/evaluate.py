@@ -9,8 +9,8 @@ from scipy.special import gammaln
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Means, PercentileTable
+from untuned.judge.averaged_bound import functional, share
 from untuned.judge.bootstrap import percentile_ends, resampled
-from untuned.judge.boxes import Boxes
 from untuned.judge.differences import (
     Differences,
     are_many,
@@ -20,7 +20,6 @@ from untuned.judge.differences import (
     separate,
     under_given_weights,
 )
-from untuned.judge.functional import functional, share
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
@@ -28,6 +27,7 @@ from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
+from untuned.judge.simultaneous_intervals import Boxes
 from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Pairs

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge import krylov
+from untuned.judge import bicgstab
 from untuned.judge.arrays import copy, magnitude
 from untuned.judge.jit import kernel
 from untuned.scores import Floats
@@ -114,7 +114,7 @@ def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float
     states = n * columns
     by_column, column_ends = _column_orders(board)
     by_row, row_ends = _row_orders(board)
-    work = krylov.workspace(n, columns)
+    work = bicgstab.workspace(n, columns)
     _outflow(by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal)
 
     share = (1.0 - gamma) / states
@@ -140,21 +140,21 @@ def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float
             _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
             _complement(share, work.residual)
             for _ in range(_SWEEPS):
-                krylov.sweep(work, d)
+                bicgstab.sweep(work, d)
                 _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
                 _complement(share, work.residual)
-        krylov.begin(work)
+        bicgstab.begin(work)
         for _ in range(_ITERATIONS):
-            if not krylov.aim(work):
+            if not bicgstab.aim(work):
                 break
             _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.image)
-            if not krylov.first_step(work, d):
+            if not bicgstab.first_step(work, d):
                 break
             _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.second_image)
-            if not krylov.second_step(work, d):
+            if not bicgstab.second_step(work, d):
                 break
             size = magnitude(work.residual)
-            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < krylov.EXPLODED:
+            if size / (1.0 - gamma) <= 0.3 * tolerance or not size < bicgstab.EXPLODED:
                 break
     copy(best, d)
     return error

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.boxes import Boxes, equal_ends, structural
 from untuned.judge.intervals import bentkus, betting, dkw, kl, pairing, student, wilson
 from untuned.judge.intervals.comparisons import comparisons, possible
 from untuned.judge.percentiles import Payoff, Percentiles
 from untuned.judge.pool import Pool
+from untuned.judge.simultaneous_intervals import Boxes, equal_ends, structural
 from untuned.scores import Floats, Range, ScoreTable
 
 #: "valid": mid-rank payoffs, ties only where payoffs are equal by construction, declared ranges. "paper": as published.

@@ -24,20 +24,20 @@ import numpy as np
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
-from untuned.judge.boxes import Boxes, structural
+from untuned.judge.averaged_bound import Functional, functional, share
 from untuned.judge.differences import Pair, one, under_given_weights
 from untuned.judge.evaluate import PARTS, Progress, counter, whole
-from untuned.judge.functional import Functional, functional, share
 from untuned.judge.intervals import betting, dkw
 from untuned.judge.intervals.comparisons import possible
 from untuned.judge.intervals.kl import lower_limit
 from untuned.judge.jit import kernel
 from untuned.judge.methods import Conventions, method
-from untuned.judge.moves import Board, board
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import weighted
+from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.judge.threads import mapped
+from untuned.judge.transitions import Board, board
 from untuned.judge.weights import GAME
 from untuned.plans import Plan, PlannedPair, Why
 from untuned.scores import Floats, Ints

@@ -8,8 +8,8 @@ room, so each is decided alone: on exactly when it leads to a higher value. With
     (T v)(s) = R(s) + gamma [v(s) + sum over moves of c(s, s') (v(s') - v(s))],
 
 c = eta for a certain improvement, eta/50 for a structural tie, eta 1[v(s') > v(s)] for an uncertain one. Policy
-iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products (`untuned.judge.moves`) are computed
-from the intervals themselves: memory grows with the number of states, not with its square.
+iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products (`untuned.judge.transitions`) are
+computed from the intervals themselves: memory grows with the number of states, not with its square.
 
 **Parts.** That lets one payoff be above 1/2 for one move and below it for another. Yet every algorithm has exactly 1/2
 against itself, on every environment: so every payoff is compared with many that are known, and cannot be on both sides
@@ -31,11 +31,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from untuned.judge import krylov
+from untuned.judge import bicgstab
 from untuned.judge.arrays import copy, extent, fill
-from untuned.judge.boxes import Boxes
 from untuned.judge.jit import kernel
-from untuned.judge.moves import (
+from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.threads import mapped
+from untuned.judge.transitions import (
     Board,
     Policy,
     board,
@@ -45,7 +46,6 @@ from untuned.judge.moves import (
     rank_worth,
     settle,
 )
-from untuned.judge.threads import mapped
 from untuned.scores import Floats
 
 
@@ -225,7 +225,7 @@ def _maximum(
     kept = np.empty((n, columns))
     copy(values, kept)
     rewards = np.empty((n, columns))
-    work = krylov.workspace(n, columns)
+    work = bicgstab.workspace(n, columns)
 
     best = np.inf
     slack = np.inf
@@ -264,24 +264,24 @@ def _maximum(
 
         # Where the last solution gained nothing the method may have broken down. Another residual may do better.
         for _ in range(_SWEEPS if waited > 0 else 0):
-            krylov.sweep(work, values)
+            bicgstab.sweep(work, values)
             _residual(values, policy, board, rewards, work)
 
         # Solve this policy's system, far enough for the next policy to be better.
         wanted = max(1e-3 * gap, 0.1 * limits.slack)
-        krylov.begin(work)
+        bicgstab.begin(work)
         for _ in range(limits.iterations):
-            if not krylov.aim(work):
+            if not bicgstab.aim(work):
                 break
             _product(work.scaled, policy, board, work.diagonal, work.image)
-            if not krylov.first_step(work, values):
+            if not bicgstab.first_step(work, values):
                 break
             _product(work.scaled, policy, board, work.diagonal, work.second_image)
-            if not krylov.second_step(work, values):
+            if not bicgstab.second_step(work, values):
                 break
             lowest, highest, _ = extent(work.residual)
             size = max(abs(lowest), abs(highest))
-            if size <= wanted or not size < krylov.EXPLODED:
+            if size <= wanted or not size < bicgstab.EXPLODED:
                 break
     copy(kept, values)
     return best, slack
@@ -297,7 +297,7 @@ def _improve(
     policy: Policy,
     board: Board,
     rewards: Floats,
-    work: krylov.Work,
+    work: bicgstab.Work,
 ) -> None:
     """Make the policy greedy for ``values``; write its rewards, the diagonal of its system, and T v - v."""
     n, columns = values.shape
@@ -343,7 +343,7 @@ def _improve(
 
 
 @kernel
-def _residual(values: Floats, policy: Policy, board: Board, rewards: Floats, work: krylov.Work) -> None:
+def _residual(values: Floats, policy: Policy, board: Board, rewards: Floats, work: bicgstab.Work) -> None:
     """Write the residual of the policy's system at ``values``."""
     _product(values, policy, board, work.diagonal, work.residual)
     rows, columns = values.shape

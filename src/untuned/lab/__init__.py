@@ -1,11 +1,11 @@
 """The lab: experiments on the interval methods themselves, with populations of which the truth is known."""
 
-from untuned.lab.catalogue import population, populations
 from untuned.lab.contenders import Contender, contender
-from untuned.lab.experiments import Coverage, Row, coverage
-from untuned.lab.kinds import CollectedPopulation, KnownPopulation, Population, Truth
+from untuned.lab.coverage_experiment import Coverage, Row, coverage
+from untuned.lab.known_populations import population, populations
+from untuned.lab.population_types import CollectedPopulation, KnownPopulation, Population, Truth
 from untuned.lab.rates import Rate
-from untuned.lab.replicates import Replicates, Replication, replication
+from untuned.lab.table_two import Replicates, Replication, replication
 
 __all__ = [
     "CollectedPopulation",

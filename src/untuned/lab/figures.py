@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from untuned.lab.experiments import EVENTS, Coverage
-from untuned.lab.replicates import Replication
+from untuned.lab.coverage_experiment import EVENTS, Coverage
+from untuned.lab.table_two import Replication
 from untuned.scores import Floats
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
     coverage
         What was found.
     event
-        A name of `untuned.lab.experiments.EVENTS`.
+        A name of `untuned.lab.coverage_experiment.EVENTS`.
     ax
         Where to.
     """

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from untuned.errors import InvalidInput, Stopped, UntunedError
-from untuned.lab.record import Facts, Record
+from untuned.lab.journal import Facts, Record
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from untuned.evaluation import Evaluation
-from untuned.lab.replicates import Replication
+from untuned.lab.table_two import Replication
 from untuned.reproduction import published
 from untuned.reproduction.published import Entry
 from untuned.scores import Floats, ScoreTable

@@ -15,7 +15,7 @@ import numpy as np
 
 from untuned.evaluation import Evaluation
 from untuned.lab.rates import Rate
-from untuned.lab.replicates import Replicates, Replication
+from untuned.lab.table_two import Replicates, Replication
 from untuned.reproduction.published import TRIALS
 from untuned.scores import spread
 from untuned.verdicts import listed

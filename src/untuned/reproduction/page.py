@@ -9,14 +9,14 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from untuned.reports.citing import citation
+from untuned.reports.sentences import answer, question
 from untuned.reports.tables.cells import Cell, Text
 from untuned.reports.tables.table import Table
-from untuned.reports.words import answer, question
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN
 from untuned.reproduction.published import NOTES, SOURCE
 
 if TYPE_CHECKING:
-    from untuned.reproduction.record import Reproduction
+    from untuned.reproduction.result import Reproduction
 
 #: How cells that say one of these look.
 _LOOKS: Mapping[str, str] = {HOLDS: "better", NOT: "worse", OPEN: "open"}

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from untuned.errors import InvalidInput
-from untuned.lab.replicates import Replication, replication
 from untuned.lab.running import Progress
+from untuned.lab.table_two import Replication, replication
 from untuned.reports.report import check_place
 from untuned.reproduction.experiment import SEED, TESTED, TESTED_ON
 from untuned.scores import ScoreTable

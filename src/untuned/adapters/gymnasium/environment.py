@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium import drawing
+from untuned.adapters.gymnasium import rendering
 from untuned.collect.environments.checks import checked_action, checked_flag
 from untuned.collect.environments.environment import CompiledEnvironment, ContinuousStates, Dynamics
 from untuned.collect.environments.pinball import LAYOUTS, TARGET
@@ -135,32 +135,32 @@ Picture = Callable[[CompiledEnvironment, State, Mapping[str, float]], Frame]
 
 
 def _gridworld(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
-    return drawing.draw_gridworld(int(environment.constants[0]), int(state[1]), int(state[2]))
+    return rendering.draw_gridworld(int(environment.constants[0]), int(state[1]), int(state[2]))
 
 
 def _chain(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
-    return drawing.draw_chain(int(environment.constants[0]), int(state[0]))
+    return rendering.draw_chain(int(environment.constants[0]), int(state[0]))
 
 
 def _cart_pole(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
-    return drawing.draw_cart_pole(
+    return rendering.draw_cart_pole(
         state[0], state[2], values["pole_half_length"], values["cart_mass"], values["pole_mass"]
     )
 
 
 def _mountain_car(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
-    return drawing.draw_mountain_car(state[0], state[1])
+    return rendering.draw_mountain_car(state[0], state[1])
 
 
 def _acrobot(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
-    return drawing.draw_acrobot(state[0], state[1], values["length_1"], values["length_2"])
+    return rendering.draw_acrobot(state[0], state[1], values["length_1"], values["length_2"])
 
 
 def _pinball(environment: CompiledEnvironment, state: State, values: Mapping[str, float]) -> Frame:
     layout = environment.name.partition("[")[0].removeprefix("pinball-")
     x, y, x_velocity, y_velocity = state[:4]
     target = (*TARGET, values["target_radius"])
-    return drawing.draw_pinball(x, y, x_velocity, y_velocity, values["ball_radius"], target, LAYOUTS[layout])
+    return rendering.draw_pinball(x, y, x_velocity, y_velocity, values["ball_radius"], target, LAYOUTS[layout])
 
 
 _PICTURES: dict[str, Picture] = {

@@ -19,11 +19,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from untuned.adapters.gymnasium.described import GymnasiumEnvironment
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
-from untuned.adapters.gymnasium.open import OpenEnvironment, check_that_it_ends
-from untuned.adapters.training.generators import generators_seeded, torch_is_loaded
-from untuned.adapters.training.metered import Metered, Unheard
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
+from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, check_that_it_ends
+from untuned.adapters.training.budgeted import Metered, Unheard
+from untuned.adapters.training.global_rngs import generators_seeded, torch_is_loaded
 from untuned.adapters.training.trainer import Policy, Train, Trainer
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import FINAL_EPISODES, Budget, CompiledEnvironment

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from untuned.collect.engines.cells import Cell, Recipe, Stop, record
-from untuned.collect.engines.child import Child
 from untuned.collect.engines.schedule import Batch, Numbers, Schedule
+from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput, Stopped

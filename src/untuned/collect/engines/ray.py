@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from untuned.collect.engines.cells import Cell, Recipe, Stop, record
-from untuned.collect.engines.child import Child
 from untuned.collect.engines.local import News, Watch
 from untuned.collect.engines.schedule import Batch, Numbers, Schedule
+from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput, MissingExtra, UntunedError

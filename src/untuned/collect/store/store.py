@@ -16,9 +16,9 @@ import numpy as np
 from untuned.collect.environments.checks import checked_size
 from untuned.collect.runner.trial import LARGEST
 from untuned.collect.store import schema
-from untuned.collect.store.encoding import Row, decode, differences, encode
-from untuned.collect.store.facts import StudyFacts
 from untuned.collect.store.lock import WriterLock
+from untuned.collect.store.rows import Row, decode, differences, encode
+from untuned.collect.store.study_facts import StudyFacts
 from untuned.collect.store.trial import StoredTrial, label
 from untuned.errors import InvalidInput, StoreError, UnknownName
 from untuned.scores import Ints, Nonfinite, ScoreTable

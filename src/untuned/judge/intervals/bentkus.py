@@ -13,9 +13,9 @@ only. Exponentials are mixtures of hinges, so it is never wider than `kl`.
 import math
 from collections.abc import Sequence
 
+from untuned.judge.intervals.binomial_tail import log_probability, rounding, upper_tail
 from untuned.judge.intervals.comparisons import from_wins
 from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
-from untuned.judge.intervals.tails import log_probability, rounding, upper_tail
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool

@@ -6,8 +6,8 @@ Somebody who bets against z <= z0 on b trials of a and b of r, paired, multiplie
 
 h the payoff of the pair. Pairs are independent with mean payoff z, so on average the factor is ((1 + w z)/(1 + w
 z0))^b: 1 if z = z0, less if z is smaller. That is true of every pairing, hence of the average over all of them
-(`untuned.judge.intervals.rooks`), which varies less. Blocks of 20 trials in order of arrival are independent, so the
-money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average over a few. Ville's
+(`untuned.judge.intervals.betting_averages`), which varies less. Blocks of 20 trials in order of arrival are
+independent, so the money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average over a few. Ville's
 inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is the z0 at which it has
 just got there; the upper one is found with the roles exchanged.
 
@@ -26,8 +26,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from untuned.judge.intervals.betting_averages import log_polynomial, pairing_averages
 from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
-from untuned.judge.intervals.rooks import log_polynomial, pairing_averages
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool

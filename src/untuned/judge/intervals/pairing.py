@@ -9,7 +9,7 @@ has mean 1 if z = z0, and less if z is smaller. That is true of every pairing, h
 which is a test of z <= z0: by Markov's inequality it gets to 2/level with a probability of at most level/2. By Jensen's
 inequality the average over pairings is at least what Bentkus's bound has in its place, (T U - k)+; it is the larger,
 the more S depends on who was paired with whom. Ties are decided so that S is never worse than Bin(T, z) for a convex
-function (`untuned.judge.intervals.hits`).
+function (`untuned.judge.intervals.pairing_wins`).
 
 Which k is best depends on z0, and on how much of S is the pairing's luck. Bentkus's choice is the smallest k with
 P(Bin(T, z0) > k) at most the level of the test; it is best where pairings make no difference. Where they do, a larger k
@@ -28,10 +28,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from untuned.judge.intervals.bentkus import lower_limit as bentkus_lower_limit
+from untuned.judge.intervals.binomial_tail import log_probability, rounding, upper_tail
 from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
-from untuned.judge.intervals.hits import wins_distribution
 from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
-from untuned.judge.intervals.tails import log_probability, rounding, upper_tail
+from untuned.judge.intervals.pairing_wins import wins_distribution
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool

@@ -25,7 +25,7 @@ from untuned.reports.figures.canvas import (
     sparse,
 )
 from untuned.reports.figures.naming import LONGEST, short, shown
-from untuned.reports.figures.views import apply, distribution_steps, quantile_steps, view_of, within
+from untuned.reports.figures.score_axis import apply, distribution_steps, quantile_steps, view_of, within
 from untuned.reports.styles import styles
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from untuned.reports.figures.canvas import (
 )
 from untuned.reports.figures.distributions import name_grid, tidy
 from untuned.reports.figures.naming import short
-from untuned.reports.figures.views import apply, view_of, within
+from untuned.reports.figures.score_axis import apply, view_of, within
 from untuned.reports.styles import Style, styles
 
 if TYPE_CHECKING:

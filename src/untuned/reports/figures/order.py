@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from untuned.evaluation import Evaluation, percent
 from untuned.reports.figures.canvas import GREY, SMALL, axes_or_new, drawing, fitting, room
 from untuned.reports.figures.naming import shown
-from untuned.reports.layout import layered
+from untuned.reports.hasse_layout import layered
 from untuned.reports.styles import styles
 
 if TYPE_CHECKING:

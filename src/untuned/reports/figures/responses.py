@@ -21,7 +21,7 @@ from untuned.reports.figures.canvas import (
 )
 from untuned.reports.figures.distributions import tidy
 from untuned.reports.figures.naming import short, shown
-from untuned.reports.figures.views import apply, view_of, within
+from untuned.reports.figures.score_axis import apply, view_of, within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
-from untuned.reports.figures.views import view_of
-from untuned.reports.layout import layered
+from untuned.reports.figures.score_axis import view_of
+from untuned.reports.hasse_layout import layered
 from untuned.reports.styles import styles
 from untuned.scores import Floats
 

@@ -11,8 +11,8 @@ from typing import Any
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.citing import citation
+from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import mean_digits
-from untuned.reports.words import answer, leaders, question, scoring, weighing
 from untuned.scores import ScoreTable, spread
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from untuned.errors import InvalidInput
 from untuned.reports.tables.cells import Column, Row
-from untuned.reports.tables.comma_separated import comma_separated
+from untuned.reports.tables.csv_text import comma_separated
 from untuned.reports.tables.latex import latex
 from untuned.reports.tables.markdown import markdown
 from untuned.reports.tables.notebook import html

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untuned.judge.boxes import Boxes
 from untuned.judge.game import aggregate, equilibrium
-from untuned.judge.moves import Board, board
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Goal, Limits, solution
+from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.transitions import Board, board
 from untuned.scores import Floats, Ints
 
 #: The part of delta that this bound gets where it is in use; the intervals get the rest. With the game's weights the

@@ -5,8 +5,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from untuned.errors import UnknownName
-from untuned.lab.kinds import KnownPopulation
-from untuned.lab.laws import Law, even, mixture, normal, point, two
+from untuned.lab.mixtures import Law, even, mixture, normal, point, two
+from untuned.lab.population_types import KnownPopulation
 
 _INFINITE = float("inf")
 _ONE_HALF = Fraction(1, 2)

@@ -17,13 +17,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from untuned.judge import krylov
+from untuned.judge import bicgstab
 from untuned.judge.arrays import fill, magnitude
-from untuned.judge.boxes import ONE_HALF, Boxes
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.jit import kernel
-from untuned.judge.moves import ABOVE, BELOW, HALF, Board, Policy, arrivals, board, departures
 from untuned.judge.propagate import Goal, Limits, solution
+from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes
+from untuned.judge.transitions import ABOVE, BELOW, HALF, Board, Policy, arrivals, board, departures
 from untuned.scores import Floats
 from untuned.verdicts import RESOLUTION
 
@@ -231,7 +231,7 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
     n, columns = shares.shape
     eta, gamma = board.eta, board.gamma
     start = (1.0 - gamma) / (n * columns)
-    work = krylov.workspace(n, columns)
+    work = bicgstab.workspace(n, columns)
     fill(work.scaled, 1.0)
     departures(work.scaled, policy, board, work.image)
     for a in range(n):
@@ -242,18 +242,18 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
     for a in range(n):
         for k in range(columns):
             work.residual[a, k] = start - work.residual[a, k]
-    krylov.begin(work)
+    bicgstab.begin(work)
     for _ in range(_ITERATIONS):
-        if not krylov.aim(work):
+        if not bicgstab.aim(work):
             break
         _arriving(work.scaled, policy, board, work.diagonal, work.image)
-        if not krylov.first_step(work, shares):
+        if not bicgstab.first_step(work, shares):
             break
         _arriving(work.scaled, policy, board, work.diagonal, work.second_image)
-        if not krylov.second_step(work, shares):
+        if not bicgstab.second_step(work, shares):
             break
         size = magnitude(work.residual)
-        if size <= _ROUGHLY * (1.0 - gamma) or not size < krylov.EXPLODED:
+        if size <= _ROUGHLY * (1.0 - gamma) or not size < bicgstab.EXPLODED:
             break
     for a in range(n):
         for k in range(columns):

@@ -9,10 +9,10 @@ from typing import Any
 
 from untuned.collect.environments.names import NAMES
 from untuned.evaluation import Evaluation
-from untuned.lab.replicates import Replication
+from untuned.lab.table_two import Replication
 from untuned.reports.bands import bands
 from untuned.reports.tables.table import FORMATS, Table
-from untuned.reproduction import beside
+from untuned.reproduction import tables
 from untuned.reproduction.agreement import (
     Agreement,
     MeanBeside,
@@ -103,14 +103,14 @@ class Reproduction:
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table: the name of its file, and the table."""
-        yield "conclusions", beside.conclusions_table(self.conclusions)
+        yield "conclusions", tables.conclusions_table(self.conclusions)
         for each in (*self.others, self.evaluation):
-            yield f"table-1-{each.method}", beside.table_one(each, self.scores, self.comparable)
+            yield f"table-1-{each.method}", tables.table_one(each, self.scores, self.comparable)
         if self.replication is not None:
-            yield "table-2", beside.table_two(self.replication, self.rates)
-        yield "agreement", beside.z_table(self.means)
+            yield "table-2", tables.table_two(self.replication, self.rates)
+        yield "agreement", tables.z_table(self.means)
         for name in self.evaluation.environments:
-            yield f"environment-{name}", beside.environment_table(self.evaluation, name, self.means)
+            yield f"environment-{name}", tables.environment_table(self.evaluation, name, self.means)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the evaluations' details as plain JSON types."""
@@ -167,7 +167,7 @@ class Reproduction:
         """
         from untuned.reports.figures.files import save as save_figure
         from untuned.reports.report import written
-        from untuned.reproduction.drawing import figures
+        from untuned.reproduction.figures import figures
         from untuned.reproduction.page import page
 
         place = Path(folder).expanduser()

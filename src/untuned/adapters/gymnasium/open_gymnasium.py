@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from untuned.adapters.gymnasium.making import Make, Range, probed
+from untuned.adapters.gymnasium.probe import Make, Range, probed
 from untuned.collect.environments.environment import Budget
 from untuned.errors import InvalidInput
 

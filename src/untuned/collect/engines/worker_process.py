@@ -176,7 +176,7 @@ def _spawned() -> tuple[BaseProcess, Connection]:
 _PROGRAM = """
 import sys
 sys.path[:] = {path!r}
-from untuned.collect.engines.child import serve_at
+from untuned.collect.engines.worker_process import serve_at
 serve_at({descriptor}, {parent})
 """
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from untuned.evaluation import Evaluation
 from untuned.lab.figures import replication_figure
-from untuned.lab.replicates import Replication
+from untuned.lab.table_two import Replication
 from untuned.reports.figures.canvas import GREY, PAGE, PALE, SMALL, drawing, legend
 from untuned.reports.figures.distributions import Bands, draw_quantiles, trials_effect
 from untuned.reports.figures.illustration import percentile_illustration

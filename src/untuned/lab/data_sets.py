@@ -9,7 +9,7 @@ import numpy as np
 from untuned.evaluation import Evaluation
 from untuned.judge.evaluate import evaluate
 from untuned.lab.contenders import Contender
-from untuned.lab.kinds import Population, Truth
+from untuned.lab.population_types import Population, Truth
 from untuned.scores import ScoreTable
 
 #: What is missed by less than this is missed by a rounding, and aggregates that differ by less are the same.

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.arrays import fill
-from untuned.judge.boxes import ONE_HALF, Boxes
 from untuned.judge.game import POPULATION, constants
 from untuned.judge.jit import kernel
+from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes
 from untuned.scores import Floats
 
 Numbers = NDArray[np.int32]

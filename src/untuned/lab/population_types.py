@@ -16,7 +16,7 @@ from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.percentiles import percentiles as estimated_percentiles
 from untuned.judge.pool import pools
-from untuned.lab.laws import Law, draw, percentiles
+from untuned.lab.mixtures import Law, draw, percentiles
 from untuned.scores import EVERYWHERE, Floats, Identical, Range, ScoreTable, spread
 
 

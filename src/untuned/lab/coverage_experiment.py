@@ -15,14 +15,22 @@ from typing import TYPE_CHECKING, Any
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.evaluate import whole
 from untuned.judge.methods import Method, payoff_of
-from untuned.lab.catalogue import populations as known_populations
 from untuned.lab.contenders import Contender, contenders
-from untuned.lab.experiment import Design, Tally, experiment
-from untuned.lab.kinds import CollectedPopulation, Population
-from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, decisive_code, pieces_of, sizes_and_counts
+from untuned.lab.data_sets import Design, Tally, experiment
+from untuned.lab.journal import Facts, Record
+from untuned.lab.known_populations import populations as known_populations
+from untuned.lab.population_types import CollectedPopulation, Population
 from untuned.lab.rates import Finding, Rate
-from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
+from untuned.lab.work_units import (
+    Piece,
+    Shared,
+    checked_options,
+    compile_first,
+    decisive_code,
+    pieces_of,
+    sizes_and_counts,
+)
 from untuned.scores import ScoreTable
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from untuned.cli.screen import telling_of_compiling
+from untuned.cli.terminal import telling_of_compiling
 
 if TYPE_CHECKING:
     from untuned.api import Progress

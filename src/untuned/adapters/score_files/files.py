@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from untuned.adapters.columns import ROLES, Columns, positions
+from untuned.adapters.score_files.columns import ROLES, Columns, positions
 from untuned.errors import InvalidInput, nearest
 
 Wanted = tuple[str, str, str]

@@ -25,13 +25,21 @@ from untuned.collect.study import Study
 from untuned.judge.evaluate import whole
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
-from untuned.lab.experiment import ROUNDING, Design, Options, data_set, judged
-from untuned.lab.experiments import REFINE
-from untuned.lab.kinds import CollectedPopulation
-from untuned.lab.pieces import Piece, Shared, checked_options, compile_first, decisive_code, pieces_of, sizes_and_counts
+from untuned.lab.coverage_experiment import REFINE
+from untuned.lab.data_sets import ROUNDING, Design, Options, data_set, judged
+from untuned.lab.journal import Facts, Record
+from untuned.lab.population_types import CollectedPopulation
 from untuned.lab.rates import Rate
-from untuned.lab.record import Facts, Record
 from untuned.lab.running import Progress, Stop, run
+from untuned.lab.work_units import (
+    Piece,
+    Shared,
+    checked_options,
+    compile_first,
+    decisive_code,
+    pieces_of,
+    sizes_and_counts,
+)
 from untuned.scores import Floats, ScoreTable
 
 #: The sizes of the paper's samples.

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from untuned.adapters import files
-from untuned.adapters.columns import Columns, positions
+from untuned.adapters.score_files import files
+from untuned.adapters.score_files.columns import Columns, positions
 from untuned.errors import InvalidInput
 from untuned.scores import Identical, Nonfinite, Range, ScoreTable
 

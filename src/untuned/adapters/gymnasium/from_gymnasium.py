@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium.making import Make, Range, probed
+from untuned.adapters.gymnasium.probe import Make, Range, probed
 from untuned.collect.environments.checks import checked_action, checked_range, checked_size, whole_number
 from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates, Environment
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED

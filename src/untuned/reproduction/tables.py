@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from untuned.evaluation import Evaluation
-from untuned.lab.replicates import Replication
+from untuned.lab.table_two import Replication
 from untuned.reports.tables.cells import Cell, Column, Count, Estimate, Number, Row, Standing, Text
 from untuned.reports.tables.content import SCORES, standing
 from untuned.reports.tables.digits import Digits

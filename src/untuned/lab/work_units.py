@@ -11,11 +11,11 @@ from typing import Any
 from untuned.errors import InvalidInput
 from untuned.judge.evaluate import level, whole
 from untuned.judge.jit import source_fingerprint
-from untuned.lab import contenders, experiment, kinds, laws
+from untuned.lab import contenders, data_sets, mixtures, population_types
 from untuned.lab.contenders import Contender
-from untuned.lab.experiment import Design, Options, data_set, judged
-from untuned.lab.kinds import Population
-from untuned.lab.record import Facts
+from untuned.lab.data_sets import Design, Options, data_set, judged
+from untuned.lab.journal import Facts
+from untuned.lab.population_types import Population
 
 #: Data sets in a piece of work: enough to be worth sending, few enough to lose.
 _PIECE = 25
@@ -87,7 +87,7 @@ def _key(population: Population, contender: Contender, options: Options, piece: 
 def decisive_code() -> str:
     """Return a hash of all code that decides numbers: the judge's, and what draws data sets and compares."""
     digest = hashlib.blake2b(source_fingerprint().encode(), digest_size=8)
-    for module in (laws, kinds, experiment, contenders):
+    for module in (mixtures, population_types, data_sets, contenders):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.screen import showing_progress
+from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Reading score files: CSV, TSV, JSON lines and Parquet."""
