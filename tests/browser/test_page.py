@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reporting
 import untuned
-from browsing import Visit, chromium, visiting
+from support import reporting
+from support.browsing import Visit, chromium, visiting
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories, History
 from untuned.reports.tables.digits import MISSING

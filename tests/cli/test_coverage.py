@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from calling import Call, caller
 from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment, succeeded
+from support.calling import Call, caller
 from untuned import api, lab
 from untuned.lab import table_two
 

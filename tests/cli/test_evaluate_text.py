@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import untuned
-from calling import Call, caller
 from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment
+from support.calling import Call, caller
 
 LONG = "an-algorithm-whose-name-is-longer-than-a-line(λ)" * 2
 SHIFTS = {"sarsa": 2.5, LONG: 1.0, "ppo <b>[red]": 0.0}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import reporting
-from calling import Call, caller
+from support import reporting
+from support.calling import Call, caller
 
 
 @pytest.fixture

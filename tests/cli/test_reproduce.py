@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import untuned
-from calling import Call, caller
+from support.calling import Call, caller
 from untuned.collect.store.store import Store
 from untuned.reproduction import steps
 from untuned.reproduction.experiment import TESTED_ON

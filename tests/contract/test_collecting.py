@@ -148,7 +148,7 @@ def test_what_is_taken_out_stays_and_is_not_compared(tmp_path: Path) -> None:
 
 
 def guesses_of(name: str, of: str = "guesses") -> dict[str, str]:
-    return {"use": f"agents_of_users:{of}", "name": name}
+    return {"use": f"support.agents_of_users:{of}", "name": name}
 
 
 @pytest.fixture
@@ -222,12 +222,16 @@ def test_failures_may_be_kept_from_being_judged(tmp_path: Path) -> None:
 
 def test_a_metric_of_ones_own(tmp_path: Path) -> None:
     study = python_study(
-        guesses_of("one"), trials=2, metric="agents_of_users:best", score_range=(-1000.0, 1000.0), keep="returns"
+        guesses_of("one"),
+        trials=2,
+        metric="support.agents_of_users:best",
+        score_range=(-1000.0, 1000.0),
+        keep="returns",
     )
     collect_scores(study, tmp_path / "study", workers=1)
     with Store.open(tmp_path / "study") as store:
         trial = store.trial("one", "CartPole-v1", 0)
-        assert store.facts["metric"] == "agents_of_users:best"
+        assert store.facts["metric"] == "support.agents_of_users:best"
     assert trial.returns is not None
     assert trial.score == trial.returns.max()
 
@@ -237,9 +241,9 @@ def test_a_metric_of_ones_own(tmp_path: Path) -> None:
     [
         ({"algorithms": ["sarsaa"]}, (r"algorithms[0]", "did you mean 'sarsa'", "module:function")),
         ({"algorithms": ["nowhere:train"]}, (r"algorithms[0]", "'nowhere' cannot be imported")),
-        ({"algorithms": ["agents_of_users:gueses"]}, ("did you mean 'guesses'",)),
+        ({"algorithms": ["support.agents_of_users:gueses"]}, ("did you mean 'guesses'",)),
         ({"algorithms": ["sarsa", "sarsa"]}, ("'sarsa' is there 2 times",)),
-        ({"algorithms": [{"use": "agents_of_users:guesses"}, "sarsa"]}, ("sarsa is compiled", "CartPole-v1")),
+        ({"algorithms": [{"use": "support.agents_of_users:guesses"}, "sarsa"]}, ("sarsa is compiled", "CartPole-v1")),
         ({"environments": ["cart-pol"]}, (r"environments[0]", "did you mean 'cart-pole'")),
         ({"environments": ["CartPole-v1"]}, ("looks like a Gymnasium id", 'gymnasium = "CartPole-v1"')),
         ({"environments": [{"name": "cart-pole", "size": 3}]}, (r"environments[0]", "size")),
@@ -247,11 +251,11 @@ def test_a_metric_of_ones_own(tmp_path: Path) -> None:
         ({"environments": [{"gymnasium": "CartPoel-v1", "episodes": 3}]}, ("did you mean 'CartPole-v1'",)),
         ({"environments": [{"gymnasium": "CartPole-v1", "episodes": 3}]}, ("which score on CartPole-v1 is the worst",)),
         ({"metric": "avrage-return"}, ("metric", "did you mean 'average-return'")),
-        ({"metric": "agents_of_users:gone"}, ("gone",)),
+        ({"metric": "support.agents_of_users:gone"}, ("gone",)),
     ],
 )
 def test_studies_that_cannot_be_run(changes: dict[str, Any], words: tuple[str, ...], tmp_path: Path) -> None:
-    study = python_study({"use": "agents_of_users:guesses"}, trials=1)
+    study = python_study({"use": "support.agents_of_users:guesses"}, trials=1)
     with pytest.raises(InvalidInput) as caught:
         collect_scores(dataclasses.replace(study, **changes), tmp_path / "study")
     for word in words:
@@ -417,7 +421,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it sends SIGINT to a process")
 @pytest.mark.parametrize("python", [False, True])
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(python: bool, tmp_path: Path) -> None:
-    use = '{ use = "agents_of_users:guesses", name = "mine" }' if python else '"sarsa", "q"'
+    use = '{ use = "support.agents_of_users:guesses", name = "mine" }' if python else '"sarsa", "q"'
     (tmp_path / "long.toml").write_text(
         f'name = "long"\ntrials = 1000000\nalgorithms = [{use}]\nenvironments = ["chain-10-stochastic"]\n'
     )

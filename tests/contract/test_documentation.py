@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import needs
 import untuned
-from documents import PAGES, ROOT, Block, blocks
+from support import needs
+from support.documents import PAGES, ROOT, Block, blocks
 from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
 

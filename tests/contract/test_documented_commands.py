@@ -25,9 +25,9 @@ import pytest
 import typer
 import yaml
 
-import needs
 import untuned
-from documents import (
+from support import needs
+from support.documents import (
     PAGES,
     ROOT,
     Block,

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from documents import PAGES, ROOT, page_name
+from support.documents import PAGES, ROOT, page_name
 
 LIST = ROOT / "docs_tools" / "links.txt"
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import markdown
 import pytest
 
-import needs
-from browsing import chromium, visiting
+from support import needs
+from support.browsing import chromium, visiting
 
 ROOT = Path(__file__).parents[2]
 TUTORIAL = Path("docs") / "tutorials" / "your-algorithm.md"

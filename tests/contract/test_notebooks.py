@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import notebooks
+from support import notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_notebook_says_what_comes_out(path: Path, tmp_path: Path) -> None:
     found = notebooks.executed(path, tmp_path)
     assert notebooks.complaints(found) == []
-    assert notebooks.texts(found) == notebooks.texts(notebooks.read(path)), "renew it: python tests/notebooks.py"
+    assert notebooks.texts(found) == notebooks.texts(notebooks.read(path)), "renew: python tests/support/notebooks.py"
 
 
 def test_notebooks_are_small_and_described() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import needs
 import untuned
-from exporting import exported
+from support import needs
+from support.exporting import exported
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
 from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
@@ -34,7 +34,7 @@ def with_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def study(use: str, trials: int = 2, **options: Any) -> Study:
     there = {"gymnasium": "CartPole-v1", "episodes": 3, "score_range": (0, 500)}
-    return Study("s", [{"use": f"agents_of_users:{use}", "name": "it"}], [there], trials=trials, **options)
+    return Study("s", [{"use": f"support.agents_of_users:{use}", "name": "it"}], [there], trials=trials, **options)
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -62,7 +62,7 @@ def running(tmp_path: Path) -> Iterator[Callable[[str], "subprocess.Popen[str]"]
             f"""
             name = "long"
             trials = 1000
-            algorithms = [{{ use = "agents_of_users:{use}", name = "it" }}]
+            algorithms = [{{ use = "support.agents_of_users:{use}", name = "it" }}]
             environments = [{{ gymnasium = "CartPole-v1", episodes = 3, score_range = [0, 500] }}]
             """
         )
@@ -128,7 +128,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
     script.write_text(
         "import untuned\n"
         "there = {'gymnasium': 'CartPole-v1', 'episodes': 3, 'score_range': (0, 500)}\n"
-        "study = untuned.Study('s', ['agents_of_users:guesses'], [there], trials=2)\n"
+        "study = untuned.Study('s', ['support.agents_of_users:guesses'], [there], trials=2)\n"
         "untuned.collect_scores(study, 'results', workers=1)\n"
     )
     finished = subprocess.run(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import needs
-from exporting import exported
+from support import needs
+from support.exporting import exported
 from untuned import Study, collect_scores
 from untuned.errors import InvalidInput
 
@@ -83,7 +83,7 @@ def test_algorithms_in_python_on_a_cluster_of_this_machine(tmp_path: Path, monke
     study = Study(
         "theirs",
         algorithms=[
-            {"use": f"agents_of_users:{name}", "name": name} for name in ("guesses", "raises_sometimes", "dies")
+            {"use": f"support.agents_of_users:{name}", "name": name} for name in ("guesses", "raises_sometimes", "dies")
         ],
         environments=[{"gymnasium": "CartPole-v1", "episodes": 3, "score_range": (0, 500)}, "chain-10-stochastic"],
         trials=2,

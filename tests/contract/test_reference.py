@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import untuned
-from documents import ROOT
+from support.documents import ROOT
 from untuned.cli.main import app, main
 
 PAGE = ROOT / "docs" / "reference" / "python.md"

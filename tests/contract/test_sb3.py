@@ -10,8 +10,8 @@ import gymnasium
 import pytest
 from gymnasium import spaces
 
-import needs
 import untuned
+from support import needs
 from untuned.adapters import sb3
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw

@@ -2,7 +2,7 @@
 
 The dictionary is Hunspell's, as `spylls` brings it. It is an American one, so codespell's table of British and American
 spellings turns it round: what is British there is right, what is American is wrong. Other words that are right are in
-tests/words.txt, one per line, sorted.
+tests/support/words.txt, one per line, sorted.
 """
 
 import ast
@@ -21,10 +21,10 @@ import pytest
 import typer
 from spylls.hunspell import Dictionary
 
-from documents import PAGES, ROOT, page_name
+from support.documents import PAGES, ROOT, page_name
 from untuned.cli.main import app
 
-WORDS = ROOT / "tests" / "words.txt"
+WORDS = ROOT / "tests" / "support" / "words.txt"
 #: American spellings that are British too, of another word: a meter measures, a program is run.
 ALSO_BRITISH = {"check", "checks", "license", "meter", "meters", "practice", "program", "programs"}
 #: What is called so, however one spells.
@@ -110,7 +110,9 @@ def misspelt(text: str) -> list[str]:
     return sorted({word for word in words(text) if not is_known(word)})
 
 
-HELP = "mend them, or, where they are right, add them to tests/words.txt, in small letters unless they are names"
+HELP = (
+    "mend them, or, where they are right, add them to tests/support/words.txt, in small letters unless they are names"
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
@@ -131,11 +133,11 @@ def test_options_are_spelt_right() -> None:
 
 def test_the_project_s_words_are_sorted_and_used() -> None:
     listed = WORDS.read_text(encoding="utf-8").split()
-    assert listed == sorted(set(listed), key=lambda word: (word.lower(), word)), "tests/words.txt is sorted, each once"
+    assert listed == sorted(set(listed), key=lambda word: (word.lower(), word)), "the list is sorted, each once"
     used = {word for page in PAGES for word in words(prose(page.read_text(encoding="utf-8")))}
     used |= {word for module in MODULES for word in words(of_docstrings(module))} | set(words(of_options()))
     used |= {word[0].lower() + word[1:] for word in used}
-    assert not (idle := set(listed) - used), f"no text has these any more: remove them from tests/words.txt: {idle}"
+    assert not (idle := set(listed) - used), f"unused, remove them: {idle}"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bounding import maxima
 from oracle.reference import bounds, judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
+from support.bounding import maxima
 from untuned.evaluation import Evaluation
 from untuned.judge import bootstrap, game, propagate, streams
 from untuned.judge.evaluate import evaluate

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounding import maxima
 from oracle.reference import judging
+from support.bounding import maxima
 from untuned.evaluation import Evaluation
 from untuned.judge import game, propagate
 from untuned.judge.evaluate import evaluate

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-import worlds
 from oracle.reference import actor_critic, fourier, ppo, sarsa_q
 from oracle.test_agents import AGENTS, Make, Pair, Played, _rows
+from support import worlds
 from untuned.collect.agents.actor_critic import ActorCritic
 from untuned.collect.agents.agent import Agent, CompiledLearner
 from untuned.collect.agents.features import Features, Fourier, Tabular

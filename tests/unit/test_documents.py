@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import ROOT, blocks, commands, matches, parts, without_comment
+from support.documents import ROOT, blocks, commands, matches, parts, without_comment
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-import lab_work
 from oracle.reference import judging
+from support import lab_work
 from untuned.errors import InvalidInput, Stopped, StoreError, UnknownName, UntunedError
 from untuned.judge.evaluate import evaluate
 from untuned.judge.methods import METHODS, boxes, payoff_of

@@ -23,8 +23,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
-import needs
 import untuned
+from support import needs
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.reports import tables

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reporting
 import untuned
+from support import reporting
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories, History

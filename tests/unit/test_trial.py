@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import untuned
-import worlds
+from support import worlds
 from untuned.collect.agents.agent import Agent, Learner, World
 from untuned.collect.agents.features import Fourier, Tabular
 from untuned.collect.agents.ppo import Ppo

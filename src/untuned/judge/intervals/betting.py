@@ -7,9 +7,9 @@ Somebody who bets against z <= z0 on b trials of a and b of r, paired, multiplie
 h the payoff of the pair. Pairs are independent with mean payoff z, so on average the factor is ((1 + w z)/(1 + w
 z0))^b: 1 if z = z0, less if z is smaller. That is true of every pairing, hence of the average over all of them
 (`untuned.judge.intervals.betting_averages`), which varies less. Blocks of 20 trials in order of arrival are
-independent, so the money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average over a few. Ville's
-inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is the z0 at which it has
-just got there; the upper one is found with the roles exchanged.
+independent, so the money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average
+over a few. Ville's inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is
+the z0 at which it has just got there; the upper one is found with the roles exchanged.
 
 Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the trials in
 their order, made or not: how it was decided which to make, and when to look, does not matter, nor does it if one sample

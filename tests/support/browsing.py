@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import needs
+from support import needs
 
 #: No window, no graphics card, and none of the connections that Chromium makes on its own account.
 _FLAGS = (

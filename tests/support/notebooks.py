@@ -1,6 +1,6 @@
 """Run the example notebooks as they are read: from top to bottom, in a kernel of this Python.
 
-python tests/notebooks.py          # run all of them and write their outputs again
+python tests/support/notebooks.py          # run all of them and write their outputs again
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
+FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
