@@ -24,8 +24,8 @@ from cli.test_cli import ESCAPE, HABITS
 from support.calling import Call, Said, caller, refuse
 from untuned import Study, collect_scores
 from untuned.adapters import exports
-from untuned.api import Progress
-from untuned.cli.progress import display, duration, sentence
+from untuned.cli.progress import Display, duration, sentence
+from untuned.collect.progress import Progress
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 
@@ -476,7 +476,8 @@ SCORES: dict[tuple[str, str], Sequence[float]] = {
 
 
 def test_lines_are_few_and_say_who_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
-    with display(quiet=False) as watch:
+    with Display(quiet=False) as display:
+        watch = display.collecting
         assert watch is not None
         for stored in (0, 2_000, 4_000):
             watch(progress(stored, scores=SCORES))
@@ -498,7 +499,8 @@ def test_lines_are_few_and_say_who_is_ahead(capsys: pytest.CaptureFixture[str]) 
 def test_nobody_is_ahead_where_nothing_can_be_compared(
     scores: dict[tuple[str, str], Sequence[float]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with display(quiet=False) as watch:
+    with Display(quiet=False) as display:
+        watch = display.collecting
         assert watch is not None
         watch(progress(10, scores=scores))
     assert "ahead" not in capsys.readouterr().err
@@ -534,7 +536,8 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
 
 def test_a_terminal_shows_one_line_that_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     def act() -> None:
-        with display(quiet=False) as watch:
+        with Display(quiet=False) as display:
+            watch = display.collecting
             assert watch is not None
             watch(progress(1_234, rate=56.0, scores=SCORES))
             watch(progress(2_345, rate=56.0, failed=7, scores=SCORES))
