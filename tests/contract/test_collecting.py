@@ -153,7 +153,7 @@ def test_trials_may_be_given_per_cell(tmp_path: Path) -> None:
         counts = {(row.algorithm, row.environment): (row.trials, row.wanted) for row in session.status()}
         assert (counts[first], counts[second]) == ((3, 3), (2, 2))
         assert set(counts.values()) == {(3, 3), (2, 2), (0, 0)}
-        with pytest.raises(UnknownName, match="cell"):
+        with pytest.raises(InvalidInput, match="no cell 'q' on 'nowhere'"):
             session.collect({("q", "nowhere"): 1})
         assert session.collect(workers=1).complete
     collect_scores(STUDY, tmp_path / "other", workers=2)
@@ -495,7 +495,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
             raise StoreError("the disk is full")
         return real(self, records)
 
-    monkeypatch.setattr("untuned.collect.engines.local._FLUSH", 0.0)
+    monkeypatch.setattr("untuned.collect.engines.engine.Flushed.SECONDS", 0.0)
     monkeypatch.setattr(Store, "add", add)
     with pytest.raises(StoreError, match="the disk is full"):
         collect_scores(STUDY, folder, workers=1)

@@ -181,7 +181,7 @@ def test_what_is_taken_out_is_not_in_the_status_and_not_in_an_export(
     folder = str(workshop.collect(2, environments=both))
     workshop.collect(2, environments=frozen())
     assert said("status", folder).startswith("workshop: 2 of 2 trials, 100 %")
-    assert "2 more trials are of what was taken out" in said("status", folder)
+    assert "2 more trials are kept, out of the comparison" in said("status", folder)
     once = said("export", folder)
     assert "other lake" not in once
     assert once.count("\n") == 3

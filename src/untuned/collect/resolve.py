@@ -391,7 +391,7 @@ def _facts(
             }
             for place, limits in zip(places, ranges, strict=True)
         ],
-        "wanted": _wanted(study, [each.name for each in algorithms], [each.name for each in places]),
+        "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
         "kernels": source_fingerprint(),
     }
@@ -406,7 +406,7 @@ def _identical(algorithms: Sequence[Definition | Algorithm], places: Sequence[Pl
     }
 
 
-def _wanted(study: Study, algorithms: Sequence[str], places: Sequence[str]) -> dict[str, dict[str, int]]:
+def wanted(study: Study, algorithms: Sequence[str], places: Sequence[str]) -> dict[str, dict[str, int]]:
     """Return how many trials there are to be, by environment and algorithm."""
     trials = study.trials
     if isinstance(trials, Mapping):

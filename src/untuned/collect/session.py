@@ -17,13 +17,12 @@ import numpy as np
 from untuned.collect.engines.cells import Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
 from untuned.collect.engines.worker_process import TOOK_LONGER
-from untuned.collect.environments.checks import checked_size
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
-from untuned.collect.resolve import Resolved, resolve
+from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.shard import Shard
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.store.trial import StoredTrial
-from untuned.collect.study import MOST_TRIALS, Study
+from untuned.collect.study import Study
 from untuned.errors import InvalidInput, Stopped, UnknownName
 from untuned.scores import Nonfinite, ScoreTable
 
@@ -153,10 +152,16 @@ class Session:
     """
 
     def __init__(
-        self, folder: Path, store: Store | None, resolved: Resolved | None = None, shard: Shard | None = None
+        self,
+        folder: Path,
+        store: Store | None,
+        study: Study | None = None,
+        resolved: Resolved | None = None,
+        shard: Shard | None = None,
     ) -> None:
         self.folder = folder
         self._store = store
+        self._study = study
         self._resolved = resolved
         self._shard = shard or Shard()
 
@@ -209,16 +214,17 @@ class Session:
         """
         part = Shard.parse(shard) if isinstance(shard, str) else shard
         place = results_folder(study, part) if folder is None else Path(folder).expanduser()
-        resolved = resolve(study if isinstance(study, Study) else Study.read(study))
+        study = study if isinstance(study, Study) else Study.read(study)
+        resolved = resolve(study)
         if not (place / RESULTS_NAME).is_file():
-            return cls(place, None, resolved, part)
+            return cls(place, None, study, resolved, part)
         store = Store.open(place, write=True)
         try:
             _resume(store, place, resolved.facts, replace)
         except BaseException:
             store.close()
             raise
-        return cls(place, store, resolved, part)
+        return cls(place, store, study, resolved, part)
 
     def __enter__(self) -> "Session":
         return self
@@ -273,8 +279,8 @@ class Session:
         Parameters
         ----------
         trials
-            How many there are to be in all: per cell, or ``{(algorithm, environment): number}``, where a cell that is
-            not named gets none. By default what the study says.
+            How many there are to be in all, instead of the study's number; where an environment has a number of its
+            own, that stays. Or ``{(algorithm, environment): number}``, where a cell that is not named gets none.
         engine
             ``"local"``, ``"ray"`` for a cluster, or an engine.
         workers
@@ -287,14 +293,14 @@ class Session:
             Called with the `Progress`.
         """
         cells = self.cells
-        wanted = self._wanted(trials)
+        numbers = self._wanted(trials)
         # The engine first: where no cluster answers, no store is made.
         with opened(engine, workers, ray_address) as running:
-            store = self._begun(wanted)
+            store = self._begun(numbers)
             names = [(cell.algorithm, cell.environment) for cell in cells]
-            todo = [np.setdiff1d(self._shard.of(wanted[each]), store.done(*each)) for each in names]
+            todo = [np.setdiff1d(self._shard.of(numbers[each]), store.done(*each)) for each in names]
             tally = Tally(
-                sum(self._shard.of(count).size for count in wanted.values()),
+                sum(self._shard.of(count).size for count in numbers.values()),
                 dict(zip(names, (numbers.size for numbers in todo), strict=True)),
                 {} if watch is None else {each: self._scores_so_far(*each) for each in names},
                 watch,
@@ -304,24 +310,17 @@ class Session:
         return Collected(self.folder, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
 
     def _wanted(self, trials: Trials | None) -> dict[Names, int]:
-        assert self._resolved is not None
-        study: Mapping[str, Mapping[str, int]] = self._resolved.facts["wanted"]
-        known = {(cell.algorithm, cell.environment): study[cell.environment][cell.algorithm] for cell in self.cells}
-        if trials is None:
-            return known
-        numbers: Mapping[Names, int] = trials if isinstance(trials, Mapping) else dict.fromkeys(known, trials)
-        for cell, number in numbers.items():
-            if cell not in known:
-                raise UnknownName("cell of this study", str(cell), list(map(str, known)))
-            checked_size("trials", number, 0, MOST_TRIALS)
-        return {cell: int(numbers.get(cell, 0)) for cell in known}
+        assert self._study is not None
+        study = self._study if trials is None else dataclasses.replace(self._study, trials=trials)
+        numbers = wanted(study, *self.names)
+        return {(cell.algorithm, cell.environment): numbers[cell.environment][cell.algorithm] for cell in self.cells}
 
-    def _begun(self, wanted: Mapping[Names, int]) -> Store:
+    def _begun(self, numbers: Mapping[Names, int]) -> Store:
         """Return the store, made if need be, after noting in it how many trials there are to be."""
         if self._store is None:
             assert self._resolved is not None
             self._store = Store.create(self.folder, self._resolved.facts)
-        self._store.want(wanted)
+        self._store.want(numbers)
         return self._store
 
     def _scores_so_far(self, algorithm: str, environment: str) -> list[float]:
@@ -363,14 +362,14 @@ class Session:
     def status(self) -> tuple[CellStatus, ...]:
         """Return how far every cell is that is compared, environment by environment."""
         store = self.store
-        counts, failures, wanted = store.counts(), store.failures(), store.wanted
+        counts, failures, wishes = store.counts(), store.failures(), store.wanted
         algorithms, environments = store.compared
         return tuple(
             CellStatus(
                 environment,
                 algorithm,
                 counts[algorithm, environment],
-                wanted[algorithm, environment],
+                wishes[algorithm, environment],
                 failures.get((algorithm, environment), 0),
             )
             for environment in environments
@@ -518,13 +517,13 @@ def merge(
     InvalidInput
         When the parts are not of one study, or have different results for a trial.
     """
-    folders = [found_folder(shard) for shard in shards]
     target = Path(into).expanduser()
-    if not folders:
+    if not shards:
         raise InvalidInput("there are no parts to merge: name their folders")
-    for folder in folders:
-        if folder.resolve() == target.resolve():
-            raise InvalidInput(f"{folder} is one of the parts and the folder for everything: choose another folder")
+    for shard in shards:
+        if target.resolve() in (Path(shard).resolve(), results_folder(shard).resolve()):
+            raise InvalidInput(f"{shard} is one of the parts and the folder for everything: choose another folder")
+    folders = [found_folder(shard) for shard in shards]
     there = (target / RESULTS_NAME).is_file()
     with Store.open(target if there else folders[0]) as first:
         facts = first.facts

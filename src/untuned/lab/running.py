@@ -105,8 +105,8 @@ def run(
     engine: Engine = InProcessEngine() if workers == 1 or todo.size < 2 else LocalEngine(workers)
     run_into(journal, engine, [Pieces(function, shared, pieces)], [todo], stop=stop, watch=count)
     if done < len(pieces):
-        where = "" if journal.path is None else f"; what is finished is kept in {journal.path}"
-        raise Stopped(f"stopped after {done:,} of {len(pieces):,} pieces{where}")
+        where = "" if journal.path is None else f" and kept in {journal.path}"
+        raise Stopped(f"{done:,} of {len(pieces):,} work units are done{where}")
     return [facts for key, _ in pieces if (facts := journal.get(key)) is not None]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.errors import InvalidInput
+from untuned.errors import InvalidInput, Stopped
 
 Numbers = NDArray[np.int64]
 
@@ -149,8 +149,10 @@ def run_into(
         if hasattr(results, "close"):
             # The engine ends its workers here, also after an error of the sink.
             ending.callback(results.close)
-        for finished in results:
-            kept.add(finished)
+        # An engine without workers of its own passes on what interrupts the work.
+        with contextlib.suppress(Stopped):
+            for finished in results:
+                kept.add(finished)
 
 
 def _never() -> bool:

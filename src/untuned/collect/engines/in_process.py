@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from untuned.collect.engines.engine import Numbers, Stop, Work
-from untuned.errors import Stopped
 
 Result = TypeVar("Result")
 
@@ -18,7 +17,4 @@ class InProcessEngine:
             for number in numbers.tolist():
                 if stop():
                     return
-                try:
-                    yield [each.do(number, stop)]
-                except Stopped:
-                    return
+                yield [each.do(number, stop)]
