@@ -404,7 +404,7 @@ def test_the_second_interruption_ends_it_at_once(
     ctrl_c(2)
     said = call("collect", small, *LONG)
     assert (said.code, said.out) == (130, "")
-    assert "The same command" not in said.err
+    assert "Rerun the command" not in said.err
     # What was stored before is safe.
     with Store.open(tmp_path / "small") as store:
         assert sum(store.counts().values()) > 0
@@ -845,7 +845,7 @@ def test_merge_refuses_what_cannot_be_merged(
     refused(call("merge", first, second, first), f"{first} is one of the parts", "choose another folder")
     # However it is written.
     refused(call("merge", first, first.parent / "x" / ".." / first.name), "is one of the parts")
-    refused(call("merge", "whole", "nowhere", first), "there is no file 'nowhere.toml'")
+    refused(call("merge", "whole", "nowhere", first), "there is no file or folder 'nowhere'")
     refused(call("merge", "whole"), "'shards'")
     assert list(tmp_path.iterdir()) == []
     refused(call("merge", "whole", first, other), "not of the same study")

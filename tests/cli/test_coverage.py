@@ -433,8 +433,7 @@ def test_a_stop_keeps_what_is_finished_and_the_same_command_goes_on(
     kept = RECORD.read_bytes()
     assert 1 < lines() < 32
     assert said.splitlines()[-1] == (
-        f"stopped: {lines()} of 32 work units are done and kept in {RECORD}. The same command goes on from "
-        "there."
+        f"stopped: {lines()} of 32 work units are done and kept in {RECORD}. Rerun the command to resume."
     )
     eventually(lambda: not processes_of(process.pid), 15.0)
     goes_on(call, uninterrupted, kept)

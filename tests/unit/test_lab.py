@@ -793,7 +793,7 @@ def test_two_workers_and_a_stop_change_no_number(tmp_path: Path) -> None:
     assert same_but_time(alone) == same_but_time(together)
     path = tmp_path / "record.jsonl"
     asked = itertools.count()
-    with pytest.raises(Stopped, match="stopped after 3 of 12 pieces"):
+    with pytest.raises(Stopped, match="3 of 12 work units"):
         coverage(trials=[6, 9], **options, **QUICK, record=path, stop=lambda: next(asked) >= 14)
     resumed = coverage(trials=[6, 9], **options, **QUICK, record=str(path))
     assert same_but_time(alone) == same_but_time(resumed)
@@ -1238,7 +1238,7 @@ def test_the_paper_s_figures_are_beside_the_paper_s_names_only() -> None:
 def test_the_paper_s_test_goes_on_where_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     asked = itertools.count()
-    with pytest.raises(Stopped, match="stopped after 2 of 6 pieces"):
+    with pytest.raises(Stopped, match="2 of 6 work units"):
         small_replication(record=path, stop=lambda: next(asked) >= 10)
     resumed = small_replication(record=path)
     assert len(path.read_bytes().splitlines()) == 6
