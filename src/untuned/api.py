@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from untuned.collect.engines.local import News
     from untuned.collect.engines.schedule import Numbers, Shard
     from untuned.collect.store.store import Store
-    from untuned.collect.store.trial import StoredTrial
     from untuned.collect.study import Study
+    from untuned.collect.trial import Trial
     from untuned.plans import Plan
     from untuned.reports.report import Report
     from untuned.reproduction.result import Reproduction
@@ -674,7 +674,7 @@ class _Tally:
         )
 
 
-def _counted(trial: "StoredTrial") -> float:
+def _counted(trial: "Trial") -> float:
     return trial.score if trial.failure is None else -math.inf
 
 

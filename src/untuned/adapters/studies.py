@@ -22,8 +22,8 @@ from untuned.collect.environments.registry import environment as environment_nam
 from untuned.collect.fingerprints import digest, source_digest
 from untuned.collect.kernels.jit import source_fingerprint
 from untuned.collect.metrics import Metric, metric
-from untuned.collect.runner.trial import TrialResult
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, UnknownName, nearest
 
 #: Trainers that come with the package, by name, and where they are made; each needs an extra.
@@ -38,8 +38,8 @@ class TrainedRun:
     place: Place
     seed: int
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
+        """Return a trial."""
         return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
 
 

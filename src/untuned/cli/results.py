@@ -68,9 +68,9 @@ def show(
 ) -> None:
     """Show one trial: what was drawn and what came out."""
     with _store(folder) as store:
-        facts = store.trial(algorithm, environment, trial).facts()
+        facts = store.trial(algorithm, environment, trial).as_dict()
     if as_json:
-        from untuned.adapters.exports import plain
+        from untuned.collect.trial import plain
 
         typer.echo(json.dumps(plain(facts), indent=2))
         return

@@ -1,5 +1,6 @@
 """The cells of a study: an algorithm on an environment, how a trial of it is run, and what is kept of it."""
 
+import dataclasses
 import math
 import traceback
 from collections.abc import Callable
@@ -10,8 +11,8 @@ from typing import Protocol
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.metrics import Metric
-from untuned.collect.runner.trial import LONGEST_FAILURE, TrialResult, run_trial
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.runner.trial import run_trial
+from untuned.collect.trial import LONGEST_FAILURE, Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
 #: How the failure of a trial begins that was ended by its time limit.
@@ -24,8 +25,8 @@ Stop = Callable[[], bool]
 class Run(Protocol):
     """Runs a trial of one cell. Goes to other processes, so it must be possible to pickle it."""
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
+        """Return a trial."""
         ...
 
 
@@ -38,8 +39,8 @@ class CompiledRun:
     seed: int
     precision: str
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
+        """Return a trial."""
         return run_trial(
             self.definition, self.environment, seed=self.seed, trial=trial, precision=self.precision, stop=stop
         )
@@ -101,7 +102,7 @@ class Recipe:
     isolate: bool = False
 
 
-def record(cell: Cell, trial: int, recipe: Recipe, stop: Stop | None) -> StoredTrial:
+def record(cell: Cell, trial: int, recipe: Recipe, stop: Stop | None) -> Trial:
     """Return a trial as it is kept: run here and now, scored, or failed and why.
 
     Raises
@@ -113,40 +114,42 @@ def record(cell: Cell, trial: int, recipe: Recipe, stop: Stop | None) -> StoredT
         That is no result of a trial but a mistake in the study.
     """
     try:
-        result = cell.run(trial, stop)
+        done = cell.run(trial, stop)
     except (Stopped, InvalidInput, MissingExtra):
         raise
     except Exception as error:
         # An algorithm that raises is not usable, and that is a result.
         return failed(cell, trial, described(error))
-    return scored(cell, result, recipe)
+    return scored(cell, done, recipe)
 
 
-def scored(cell: Cell, result: TrialResult, recipe: Recipe) -> StoredTrial:
-    """Return a result as it is kept, with the score that the study's metric gives it."""
-    score, failure = math.nan, result.failure
+def scored(cell: Cell, trial: Trial, recipe: Recipe) -> Trial:
+    """Return a trial as the study keeps it: its names, the score of its metric, the returns if they are kept."""
+    score, failure = math.nan, trial.failure
     if failure is None:
         try:
-            score = recipe.metric(result.returns, result.final_returns)
+            score = recipe.metric(trial.returns, trial.final_returns)
         except InvalidInput as error:
             failure = str(error)
         except Exception as error:
             failure = f"the metric {recipe.metric.name} raised {described(error)}"
-    return StoredTrial.of(
-        result,
-        keep_returns=recipe.keep_returns,
-        definition_fingerprint=cell.definition_fingerprint,
-        environment_fingerprint=cell.environment_fingerprint,
+    return dataclasses.replace(
+        trial,
         algorithm=cell.algorithm,
         environment=cell.environment,
         score=score,
+        final_return=trial.final_return if failure is None else math.nan,
         failure=failure,
+        definition_fingerprint=cell.definition_fingerprint,
+        environment_fingerprint=cell.environment_fingerprint,
+        returns=trial.returns if recipe.keep_returns else None,
+        final_returns=trial.final_returns if recipe.keep_returns else None,
     )
 
 
-def failed(cell: Cell, trial: int, message: str, seconds: float = 0.0) -> StoredTrial:
+def failed(cell: Cell, trial: int, message: str, seconds: float = 0.0) -> Trial:
     """Return a trial that left no result."""
-    return StoredTrial(
+    return Trial(
         seed=cell.seed,
         algorithm=cell.algorithm,
         environment=cell.environment,

@@ -15,7 +15,7 @@ from untuned.collect.engines.cells import Cell, Recipe, Stop, record
 from untuned.collect.engines.schedule import Batch, Numbers, Schedule
 from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, Stopped
 
 #: Seconds that a batch should take, and after which results go to the disk.
@@ -27,7 +27,7 @@ _MANY = 5000
 _DELIVERY = 0.05
 
 #: What workers deliver: results, what went wrong, and None at the end.
-Delivery = list[StoredTrial] | BaseException | None
+Delivery = list[Trial] | BaseException | None
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class News:
         The trials, each of them safe on the disk.
     """
 
-    stored: Sequence[StoredTrial]
+    stored: Sequence[Trial]
 
 
 Watch = Callable[[News], None]
@@ -107,7 +107,7 @@ def _store(
     ending: threading.Event,
 ) -> None:
     """Bring results to the disk until every worker has ended."""
-    fresh: list[StoredTrial] = []
+    fresh: list[Trial] = []
     trouble: BaseException | None = None
     due = time.monotonic() + _FLUSH
     while crew:
@@ -133,7 +133,7 @@ def _store(
         raise trouble
 
 
-def _flush(fresh: list[StoredTrial], store: Store, watch: Watch | None) -> None:
+def _flush(fresh: list[Trial], store: Store, watch: Watch | None) -> None:
     store.add(fresh)
     if watch is not None:
         watch(News(tuple(fresh)))
@@ -186,7 +186,7 @@ def _do(
     results: "queue.SimpleQueue[Delivery]",
     stop: Stop,
 ) -> None:
-    done: list[StoredTrial] = []
+    done: list[Trial] = []
     due = time.monotonic() + _DELIVERY
     try:
         for trial in batch.trials:

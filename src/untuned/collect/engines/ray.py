@@ -22,7 +22,7 @@ from untuned.collect.engines.local import News, Watch
 from untuned.collect.engines.schedule import Batch, Numbers, Schedule
 from untuned.collect.engines.worker_process import Child
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, MissingExtra, UntunedError
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def collect(
                 return
             if not ray.wait(list(running), num_returns=1, timeout=_LOOK)[0]:
                 continue
-            fresh: list[StoredTrial] = []
+            fresh: list[Trial] = []
             mistake: UntunedError | None = None
             for reference in ray.wait(list(running), num_returns=len(running), timeout=0)[0]:
                 done: Done = ray.get(reference)
@@ -208,7 +208,7 @@ class Done:
         Why the rest was not: an algorithm that cannot run there at all.
     """
 
-    records: list[StoredTrial]
+    records: list[Trial]
     seconds: float
     mistake: UntunedError | None = None
 
@@ -216,7 +216,7 @@ class Done:
 def _task(parcel: Parcel, trials: Sequence[int]) -> Done:
     """Run a batch, in a worker of the cluster."""
     sys.path.extend(entry for entry in parcel.path if entry not in sys.path)
-    records: list[StoredTrial] = []
+    records: list[Trial] = []
     begin = time.monotonic()
     try:
         cell, recipe = _cell(parcel.cell), _recipe(parcel.recipe)

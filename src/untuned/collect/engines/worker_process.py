@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from untuned.collect.engines.cells import TOOK_LONGER, Cell, Recipe, Stop, failed, record
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped, UntunedError
 
 #: How often the parent looks whether it should stop, and the process whether it still has a parent, in seconds.
@@ -43,7 +43,7 @@ class Child:
         self._connection: Connection | None = None
         self._cell: Cell | None = None
 
-    def record(self, cell: Cell, trial: int, stop: Stop | None) -> StoredTrial:
+    def record(self, cell: Cell, trial: int, stop: Stop | None) -> Trial:
         """Return a trial as it is kept; one that hangs or kills its process has failed.
 
         Raises
@@ -69,7 +69,7 @@ class Child:
             self.close()
         return _records(answer)[0]
 
-    def record_all(self, cell: Cell, trials: Sequence[int], stop: Stop | None) -> list[StoredTrial]:
+    def record_all(self, cell: Cell, trials: Sequence[int], stop: Stop | None) -> list[Trial]:
         """Return several trials of a compiled pair, for the sake of time alone: nothing can be expected to go wrong.
 
         Raises
@@ -216,7 +216,7 @@ def serve_at(descriptor: int, parent: int) -> None:
     _serve(Connection(descriptor), parent)
 
 
-def _records(answer: object) -> list[StoredTrial]:
+def _records(answer: object) -> list[Trial]:
     if isinstance(answer, BaseException):
         raise answer
     assert isinstance(answer, list)
