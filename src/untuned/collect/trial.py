@@ -186,8 +186,9 @@ class Trial:
 
     def differences(self, other: "Trial") -> list[str]:
         """Return the names of the fields in which two records of one trial are different results."""
-        mine, theirs = self.as_dict(), other.as_dict()
-        return [each.name for each in COLUMNS if _differ(mine[each.name], theirs[each.name], each.compared)]
+        return [
+            each.name for each in COLUMNS if _differ(getattr(self, each.name), getattr(other, each.name), each.compared)
+        ]
 
 
 def label(algorithm: str, environment: str, trial: int) -> str:
@@ -199,6 +200,8 @@ def plain(value: Any) -> Any:
     """Return a value as JSON can hold it: a number that is not finite is None, draws are their values by name."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (int, str)):
+        return value
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):
@@ -215,6 +218,8 @@ def _differ(one: object, other: object, compared: str) -> bool:
         return (one is None) != (other is None)
     if compared == "never" or (compared == "if both" and (one is None or other is None)):
         return False
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.tobytes() != other.tobytes()
     # NaN is not equal to itself; its text is.
     return repr(one) != repr(other)
 

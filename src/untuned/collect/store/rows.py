@@ -46,9 +46,10 @@ SHARED_TEXTS = ("algorithm", "environment", "origin", "shape")
 _CODES: dict[type, str] = {float: "d", bool: "?", int: "q"}
 
 #: What the checksum covers of the first format, and what came later.
-_PACKED = tuple(each for each in _SINGLE if each.kind in _CODES and each.since == 1)
-_PACKING = struct.Struct(f"<{''.join(_CODES[each.kind] for each in _PACKED)}")
-_TEXTS = tuple(each.name for each in _SINGLE if each.kind is str and each.stored == "record" and each.since == 1)
+_FIRST = tuple(each for each in _SINGLE if each.since == 1)
+_PACKED = tuple(each.name for each in _FIRST if each.kind in _CODES)
+_PACKING = struct.Struct("<" + "".join(_CODES[each.kind] for each in _FIRST if each.kind in _CODES))
+_TEXTS = tuple(each.name for each in _FIRST if each.kind is str and each.stored == "record")
 _LATER = tuple(each.name for each in _SINGLE if each.since > 1)
 
 
@@ -60,7 +61,7 @@ def missing_columns(version: int) -> frozenset[str]:
 def checksum(row: Row) -> int:
     """Return the checksum of a row: of everything but the returns, whose compression has its own."""
     found = _text_checksum(*[row[name] for name in SHARED_TEXTS])
-    numbers = [math.nan if row[each.name] is None else row[each.name] for each in _PACKED]
+    numbers = [math.nan if row[name] is None else row[name] for name in _PACKED]
     found = zlib.crc32(_PACKING.pack(*numbers), found)
     for name in _TEXTS:
         found = zlib.crc32((row[name] or "").encode(), found)
@@ -77,7 +78,7 @@ def encode(trial: Trial) -> Row:
     if not isinstance(trial, Trial):
         raise InvalidInput(f"{trial!r} is not a trial: store what run_trial or train_trial returned")
     try:
-        row: Row = {each.name: _ENCODERS[each.kind](each.name, getattr(trial, each.name)) for each in _SINGLE}
+        row: Row = {name: encoded(getattr(trial, name)) for name, encoded in _ENCODERS}
         row["origin"] = _origin(*[str(getattr(trial, name)) for name in _ORIGIN])
         row["shape"], row["numbers"] = _encoded_values(trial)
         row["returns"] = _encoded_returns(trial.returns, trial.final_returns)
@@ -97,29 +98,22 @@ def decode(row: Row, seed: int) -> Trial:
     return Trial(seed=seed, **fields)
 
 
-def _encoded_number(_: str, value: Any) -> float | None:
+def _encoded_number(value: Any) -> float | None:
     number = float(value)
-    return None if math.isnan(number) else number
+    return None if number != number else number
 
 
-def _encoded_count(name: str, value: Any) -> int:
-    return checked_size(name, value, 0, LARGEST)
-
-
-def _encoded_flag(_: str, value: Any) -> bool:
-    return bool(value)
-
-
-def _encoded_text(_: str, value: Any) -> str | None:
+def _encoded_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-_ENCODERS: dict[type, Callable[[str, Any], Any]] = {
-    float: _encoded_number,
-    int: _encoded_count,
-    bool: _encoded_flag,
-    str: _encoded_text,
-}
+def _encoder(column: Column) -> Callable[[Any], Any]:
+    if column.kind is int:
+        return lambda value: checked_size(column.name, value, 0, LARGEST)
+    return {float: _encoded_number, bool: bool, str: _encoded_text}[column.kind]
+
+
+_ENCODERS = tuple((each.name, _encoder(each)) for each in _SINGLE)
 
 
 def _decoded(column: Column, value: Any) -> Any:
