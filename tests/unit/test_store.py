@@ -307,6 +307,19 @@ def test_the_same_result_again_is_passed_over(store: Store) -> None:
     assert store.trial("zeta", "hill", 0).fingerprint == "kernels"
 
 
+def test_the_same_result_again_may_have_numbers_that_are_not_finite(store: Store) -> None:
+    odd: dict[str, Any] = {
+        "score": math.nan,
+        "final_return": math.nan,
+        "draws": (Drawn("rate", math.nan, -math.inf, ""),),
+        "adapted": {"step": math.nan},
+        "returns": np.array([math.nan, -0.0]),
+        "final_returns": np.array([math.inf]),
+    }
+    store.add([made(**odd, failure="RuntimeError: on one machine")])
+    assert store.add([made(**odd, failure="RuntimeError: on another", seconds=99.0)]) == 0
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

@@ -153,6 +153,18 @@ def test_facts_are_plain_json(algorithm: str, environment: str) -> None:
     assert result.facts()["log_densities"] == {each.name: each.log_density for each in result.draws}
 
 
+def test_facts_and_fields_have_a_fixed_order() -> None:
+    result = run_trial("sarsa", "chain-10-stochastic")
+    assert " ".join(result.facts()) == (
+        "seed algorithm environment trial precision score final_return diverged steps draws log_densities parameters "
+        "returns final_returns adapted definition_version fingerprint failure"
+    )
+    assert " ".join(result.as_dict()) == (
+        "seed algorithm environment trial score final_return precision steps seconds diverged draws dynamics adapted "
+        "failure definition_version fingerprint definition_fingerprint environment_fingerprint returns final_returns"
+    )
+
+
 def test_the_draws_are_those_that_the_agent_got() -> None:
     seen: list[Sarsa] = []
 
@@ -428,8 +440,8 @@ def test_an_agent_that_does_not_fit_is_refused(agent: str, environment: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, "cart-pole"), "None is no algorithm"),
-        ((Sarsa(Tabular(10), 0.9, 0.5, 0.1, 0.1), "chain-10-stochastic"), "is no algorithm"),
+        ((None, "cart-pole"), "None is not an algorithm"),
+        ((Sarsa(Tabular(10), 0.9, 0.5, 0.1, 0.1), "chain-10-stochastic"), "is not an algorithm"),
         (("sarsa", None), "None has no compiled dynamics"),
         (("sarsa", 5), "5 has no compiled dynamics"),
     ],

@@ -1,4 +1,4 @@
-"""``untuned trial``: one trial of one algorithm in one environment, all that was drawn and all that came out."""
+"""``untuned trial``: one trial of one algorithm in one environment, its draws and its results."""
 
 import json
 import shutil
@@ -60,7 +60,7 @@ def _number(value: object) -> str:
 
 
 def _plot(result: "Trial", aside: bool) -> None:
-    """Draw the returns of the learning episodes; beside JSON on the other stream, so that it can still be piped."""
+    """Draw the returns of the learning episodes; with JSON on stderr, so that stdout can be piped."""
     import sys
 
     from untuned.cli.curve import curve

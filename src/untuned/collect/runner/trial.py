@@ -1,7 +1,8 @@
 """One trial: draw the dynamics, draw the hyperparameters, learn, then play with learning off.
 
-All randomness of a trial comes from one stream that is filled from the trial's key, so the same key gives the same
-trial to the bit on the same machine with the same build, whatever else runs beside it.
+All randomness of a trial comes from one stream that is filled from its key: the study's seed, the two names and the
+trial's number. The same key gives the same trial to the bit on the same machine with the same build, whatever else runs
+at the same time.
 """
 
 import time
@@ -52,7 +53,7 @@ def run_trial(
         The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
         double precision.
     stop
-        Asked between episodes, a few times a second where these are short; when it says True, `Stopped` is raised.
+        Polled between episodes, a few times a second where these are short; when it returns True, `Stopped` is raised.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def run_trial(
     InvalidInput
         For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
     Stopped
-        When ``stop`` said so; the trial then has no result.
+        When ``stop`` returned True; the trial then has no result.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def run_trial(
     place = environment_named(environment) if isinstance(environment, str) else environment
     if not isinstance(chosen, Definition):
         raise InvalidInput(
-            f"{chosen!r} is no algorithm: give a name (untuned list algorithms) or an untuned.Definition"
+            f"{chosen!r} is not an algorithm: give a name (untuned list algorithms) or an untuned.Definition"
         )
     if not isinstance(place, CompiledEnvironment):
         raise InvalidInput(
@@ -131,7 +132,7 @@ def run_trial(
 def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
     """Do the work a few episodes at a time, and return the number of steps.
 
-    Between pieces Python hears of interruptions, and ``stop`` is asked.
+    Between pieces Python handles signals, and ``stop`` is polled.
     """
     done = 0
     size = _FIRST_PIECE

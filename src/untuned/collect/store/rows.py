@@ -110,7 +110,8 @@ def _encoded_text(value: Any) -> str | None:
 def _encoder(column: Column) -> Callable[[Any], Any]:
     if column.kind is int:
         return lambda value: checked_size(column.name, value, 0, LARGEST)
-    return {float: _encoded_number, bool: bool, str: _encoded_text}[column.kind]
+    of_kind: dict[type, Callable[[Any], Any]] = {float: _encoded_number, bool: bool, str: _encoded_text}
+    return of_kind[column.kind]
 
 
 _ENCODERS = tuple((each.name, _encoder(each)) for each in _SINGLE)

@@ -1,4 +1,4 @@
-"""`Store`: a study's results on disk, one writer, any number of readers, nothing lost once it was reported."""
+"""`Store`: a study's results on disk, with one writer and any number of readers; a trial that was reported is safe."""
 
 import contextlib
 import itertools
@@ -64,9 +64,9 @@ def _select(without: Collection[str]) -> str:
 class Store:
     """A study's results on disk, in the file ``results.sqlite`` of its folder.
 
-    Made by `create` and `open`, both for use in a ``with`` statement. One process writes at a time; others are told
-    so. Any number of processes read meanwhile, and see what was finished when they ask. A store belongs to the thread
-    that opened it.
+    Made by `create` and `open`, both for use in a ``with`` statement. One process writes at a time; a second writer is
+    an error. Any number of processes read meanwhile, and see what is committed at each call. A store belongs to the
+    thread that opened it.
 
     Rows are never changed and never removed.
 
@@ -111,7 +111,7 @@ class Store:
         InvalidInput
             For facts without these, and for a folder that has a study already.
         StoreError
-            When somebody else writes there, or the folder cannot be written.
+            When another process writes there, or the folder cannot be written.
         """
         study = StudyFacts.of(facts)
         folder = Path(folder)
@@ -124,8 +124,8 @@ class Store:
             path = folder / RESULTS_NAME
             if path.exists():
                 raise InvalidInput(f"{folder} has a study already: open that, or choose another folder")
-            # Made under another name: whatever happens on the way, there is a whole store or none. What earlier
-            # attempts left would be taken for parts of this one.
+            # Made under another name, then renamed: a crash leaves a whole store or none. Files of earlier attempts
+            # would be taken for parts of this one.
             new = folder / f"{RESULTS_NAME}.new"
             with explained(path):
                 for stem, end in itertools.product((new, path), ("", "-wal", "-shm", "-journal")):
@@ -150,8 +150,8 @@ class Store:
         InvalidInput
             For a folder that is not there, or has no study.
         StoreError
-            When the file is damaged, newer than this version or no study's; with ``write``, when somebody else writes
-            there or the folder cannot be written.
+            When the file is damaged, newer than this version or not a study's; with ``write``, when another process
+            writes there or the folder cannot be written.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -182,10 +182,10 @@ class Store:
                     # A killed process loses nothing it committed in any mode, since the operating system has it.
                     # NORMAL may lose the last commits to a power cut, though it never damages the file; FULL waits
                     # for the disk at every commit and loses none. In batches of a hundred and more that costs
-                    # little, and who adds trials one by one has trials that took long.
+                    # little, and trials that are added one by one took long to run.
                     connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA journal_mode = WAL")
-                    # A file that may not be written is opened all the same: ask now rather than at the first trial.
+                    # SQLite opens a file without write permission; fail now rather than at the first trial.
                     connection.execute("BEGIN IMMEDIATE")
                     connection.execute(f"PRAGMA user_version = {len(schema.STEPS)}")
                     connection.execute("ROLLBACK")
@@ -205,7 +205,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the files, and let the next writer in."""
+        """Close the files and release the writer's lock."""
         try:
             with explained(self._path):
                 self._connection.close()
@@ -213,7 +213,7 @@ class Store:
             if self._lock is not None:
                 self._lock.release()
 
-    # What the study is.
+    # The study's facts.
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -248,7 +248,7 @@ class Store:
                         )
             self._connection.execute("UPDATE study SET facts = ?", (study.text,))
 
-    # What is in it.
+    # Its trials.
 
     def counts(self) -> dict[tuple[str, str], int]:
         """Return the number of trials of every (algorithm, environment), in declared order; 0 where there are none."""
@@ -426,7 +426,7 @@ class Store:
             return new
 
     def check_same_study(self, other: "Store") -> None:
-        """Refuse the store of another study: trials of the two would not be of one kind."""
+        """Raise InvalidInput for the store of another study: their trials cannot be mixed."""
         theirs, ours = other._facts(), self._facts()
         if not theirs.same_as(ours):
             raise InvalidInput(
@@ -445,7 +445,7 @@ class Store:
             try:
                 self._insert(rows)
             except sqlite3.IntegrityError:
-                # Some are there already. That is rare, so only now each is looked at.
+                # Some are stored already. That is rare, so each is compared only now.
                 connection.execute("ROLLBACK TO all_new")
                 self._text_ids = None
                 return self._add_one_by_one(rows)
@@ -483,7 +483,7 @@ class Store:
         self._connection.executemany(_INSERT_RECORD, map(_record_values, stored))
 
     def _text_id(self, text: str) -> int:
-        """Return the number that stands for a text, a new one if need be."""
+        """Return the id of a text, inserted if it is new."""
         if self._text_ids is None:
             self._text_ids = dict(self._connection.execute("SELECT text, id FROM text"))
         known = self._text_ids.get(text)
@@ -512,7 +512,7 @@ class Store:
         return {(texts[algorithm], texts[environment]): number for algorithm, environment, number in rows}
 
     def _cell(self, algorithm: str, environment: str) -> tuple[int, int]:
-        """Return the numbers that stand for two names; of one that no trial has, a number that no trial has."""
+        """Return the ids of two names; 0, which no trial has, for a name without trials."""
         study = self._facts()
         if algorithm not in study.algorithms:
             raise UnknownName("algorithm of this study", algorithm, study.algorithms)
@@ -524,7 +524,7 @@ class Store:
         return found.get(algorithm, 0), found.get(environment, 0)
 
     def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
-        """Return up to so many rows of a cell from a trial's number on, after a look at their checksums."""
+        """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
         # Asked each time: a writer may have migrated the store since it was opened.
         without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
         cell = self._cell(algorithm, environment)
@@ -547,7 +547,7 @@ class Store:
         return rows
 
     def _all_rows(self, algorithm: str, environment: str, *, returns: bool = True) -> Iterator[Row]:
-        """Yield the rows of a cell in order; between chunks nothing is held, so the reader may take its time."""
+        """Yield the rows of a cell in order; no transaction stays open between chunks, so slow readers block no one."""
         start = 0
         while True:
             with self._reading():
@@ -563,7 +563,7 @@ class Store:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let several questions see one and the same moment."""
+        """Let the queries inside see one state of the store."""
         with explained(self._path):
             self._connection.execute("BEGIN")
             try:
@@ -574,7 +574,7 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Make one transaction of what happens inside: all of it, or nothing."""
+        """Make one transaction of the statements inside: all of them, or none."""
         self._check_writer()
         with explained(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
@@ -585,7 +585,7 @@ class Store:
                 # Some failures end the transaction by themselves.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                # The texts inserted just now are gone with it.
+                # The texts that were inserted are rolled back too.
                 self._text_ids = None
                 raise
 
