@@ -28,7 +28,8 @@ import recording
 import untuned
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import Budget, CompiledEnvironment
-from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
+from untuned.collect.runner.trial import PRECISIONS, run_trial
+from untuned.collect.trial import Trial
 from untuned.reproduction import published
 
 Cell = tuple[CompiledEnvironment, Definition]
@@ -51,11 +52,11 @@ def the_paper_s() -> dict[tuple[str, str], float]:
 
 def finished_cells(
     cells: list[Cell], trials: int, seed: int, precision: str, workers: int
-) -> Iterator[tuple[Cell, list[TrialResult]]]:
+) -> Iterator[tuple[Cell, list[Trial]]]:
     """Yield every cell with its results, in order; trials of the next cells run while one waits for its last."""
     stopping = threading.Event()
 
-    def results(cell: Cell, first: int, last: int) -> list[TrialResult]:
+    def results(cell: Cell, first: int, last: int) -> list[Trial]:
         environment, definition = cell
         done = []
         for trial in range(first, last):
@@ -77,9 +78,9 @@ def finished_cells(
     with ThreadPoolExecutor(workers) as pool:
         try:
             # A few ahead are enough to keep everybody busy.
-            waiting: list[tuple[Cell, Future[list[TrialResult]]]] = []
+            waiting: list[tuple[Cell, Future[list[Trial]]]] = []
             for cell in cells:
-                done: list[TrialResult] = []
+                done: list[Trial] = []
                 while len(done) < trials:
                     waiting += [
                         (job[0], pool.submit(results, *job)) for job in islice(jobs, 8 * workers - len(waiting))

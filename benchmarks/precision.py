@@ -20,7 +20,8 @@ import recording
 from untuned import UntunedError, algorithm, environment
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.environments.environment import CompiledEnvironment
-from untuned.collect.runner.trial import PRECISIONS, TrialResult, run_trial
+from untuned.collect.runner.trial import PRECISIONS, run_trial
+from untuned.collect.trial import Trial
 
 Cell = tuple[Definition, CompiledEnvironment]
 
@@ -40,13 +41,13 @@ def main() -> None:
     except UntunedError as error:
         parser.error(str(error))
 
-    def measured(cell: Cell, trial: int, precision: str) -> tuple[TrialResult, float]:
+    def measured(cell: Cell, trial: int, precision: str) -> tuple[Trial, float]:
         begin = time.thread_time()
         result = run_trial(*cell, trial=trial, precision=precision)
         # The processor's time, which does not depend on what else the machine is doing.
         return result, (time.thread_time() - begin) / result.steps
 
-    def pair(cell: Cell, trial: int) -> list[tuple[TrialResult, float]]:
+    def pair(cell: Cell, trial: int) -> list[tuple[Trial, float]]:
         return [measured(cell, trial, precision) for precision in PRECISIONS]
 
     def rows() -> Iterator[recording.Row]:
@@ -60,7 +61,7 @@ def main() -> None:
     recording.show(rows(), arguments, "precision", recording.plain)
 
 
-def facts(cell: Cell, pairs: list[list[tuple[TrialResult, float]]]) -> recording.Row:
+def facts(cell: Cell, pairs: list[list[tuple[Trial, float]]]) -> recording.Row:
     """Return what is to be said of a cell, given its trials in both precisions with their costs per step."""
     scores = np.array([[result.score for result, _ in both] for both in pairs])
     costs = np.array([[cost for _, cost in both] for both in pairs]).sum(axis=0)

@@ -24,7 +24,7 @@ import numpy as np
 import recording
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.scores import ScoreTable
 
 #: Those of the paper, and as many environments: cells of 10,000 trials make 1.65 million.
@@ -41,13 +41,13 @@ DYNAMICS = ("pole_mass", "pole_half_length", "cart_mass", "gravity")
 MOST_WRITTEN = {1: 2000, 100: 20000, 1000: 50000}
 
 
-def trials(rows: int, returns: bool) -> list[StoredTrial]:
+def trials(rows: int, returns: bool) -> list[Trial]:
     """Return so many trials, their cells in turn, as several workers would deliver them."""
     stream = random.Random(1)
     noise = np.random.default_rng(1)
     cells = itertools.cycle(itertools.product(ALGORITHMS, ENVIRONMENTS))
     return [
-        StoredTrial(
+        Trial(
             seed=1,
             algorithm=algorithm,
             environment=environment,
@@ -73,12 +73,12 @@ def trials(rows: int, returns: bool) -> list[StoredTrial]:
     ]
 
 
-def batches(given: list[StoredTrial], size: int) -> Iterator[list[StoredTrial]]:
+def batches(given: list[Trial], size: int) -> Iterator[list[Trial]]:
     for start in range(0, len(given), size):
         yield given[start : start + size]
 
 
-def write_store(folder: Path, given: list[StoredTrial], batch: int) -> float:
+def write_store(folder: Path, given: list[Trial], batch: int) -> float:
     with Store.create(folder, FACTS) as store:
         begin = time.perf_counter()
         for each in batches(given, batch):
@@ -86,7 +86,7 @@ def write_store(folder: Path, given: list[StoredTrial], batch: int) -> float:
         return time.perf_counter() - begin
 
 
-def write_csv(path: Path, given: list[StoredTrial], batch: int) -> float:
+def write_csv(path: Path, given: list[Trial], batch: int) -> float:
     begin = time.perf_counter()
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -105,7 +105,7 @@ def write_csv(path: Path, given: list[StoredTrial], batch: int) -> float:
 
 
 _NOT_PLAIN = {"draws", "dynamics", "adapted", "returns", "final_returns"}
-_COLUMNS = [each.name for each in dataclasses.fields(StoredTrial) if each.name not in _NOT_PLAIN]
+_COLUMNS = [each.name for each in dataclasses.fields(Trial) if each.name not in _NOT_PLAIN]
 
 
 def load_csv(path: Path) -> ScoreTable:

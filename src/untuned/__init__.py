@@ -5,7 +5,7 @@ Everything public is here, and is loaded when it is first used:
 - `environment`, `environments`: the paper's fifteen environments, as compiled kernels;
 - `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
 - `Definition`, `Draw`: to write one's own;
-- `run_trial`: one trial, from its key to its result;
+- `run_trial`: one trial of it; `Trial`, what it returns;
 - `Study`: which algorithms, on which environments, how many trials; `run` collects and evaluates it, `collect_scores`
   collects only;
 - `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
     from untuned.collect.environments.registry import environment, environments
-    from untuned.collect.runner.trial import TrialKey, TrialResult, run_trial
+    from untuned.collect.runner.trial import run_trial
     from untuned.collect.study import Study
+    from untuned.collect.trial import Trial
     from untuned.evaluation import Evaluation
     from untuned.reports import figures, tables
     from untuned.reports.report import Report
@@ -63,8 +64,7 @@ __all__ = [
     "StoreError",
     "Study",
     "Trainer",
-    "TrialKey",
-    "TrialResult",
+    "Trial",
     "UnknownName",
     "UntunedError",
     "__version__",
@@ -96,8 +96,7 @@ _HOMES = {
     "Report": "untuned.reports.report",
     "ScoreTable": "untuned.scores",
     "Trainer": "untuned.adapters.training.trainer",
-    "TrialKey": "untuned.collect.runner.trial",
-    "TrialResult": "untuned.collect.runner.trial",
+    "Trial": "untuned.collect.trial",
     "algorithm": "untuned.collect.definitions.registry",
     "algorithms": "untuned.collect.definitions.registry",
     "environment": "untuned.collect.environments.registry",

@@ -27,7 +27,7 @@ from untuned.adapters import exports
 from untuned.cli.progress import Display, duration, sentence
 from untuned.collect.progress import Progress
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 
 # Brackets are markup to whoever prints tables; in names they are what they are.
 MARKED = "[red]sarsa[/red]"
@@ -96,10 +96,8 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
         odd = np.array([1.0, -np.inf])
         store.add(
             [
-                StoredTrial(
-                    **key, trial=3, score=nan, final_return=nan, failure=FAILURE, returns=odd, final_returns=odd
-                ),
-                StoredTrial(**key, trial=4, score=2.0, final_return=nan, diverged=True, adapted={"step_size": nan}),
+                Trial(**key, trial=3, score=nan, final_return=nan, failure=FAILURE, returns=odd, final_returns=odd),
+                Trial(**key, trial=4, score=2.0, final_return=nan, diverged=True, adapted={"step_size": nan}),
             ]
         )
     return folder
@@ -350,7 +348,7 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterable[Callable[[int], None]]:
     def prepare(times: int, number: int = signal.SIGINT) -> None:
         coming = [number] * times
 
-        def add(self: Store, records: Iterable[StoredTrial]) -> int:
+        def add(self: Store, records: Iterable[Trial]) -> int:
             new = real(self, records)
             while coming:
                 signal.raise_signal(coming.pop())
@@ -637,7 +635,7 @@ def test_show_has_every_field(call: Call, collected: Path) -> None:
     assert (said.code, said.err) == (0, "")
     with Store.open(collected) as store:
         trial = store.trial(MARKED, CHAIN, 2)
-    facts = trial.facts()
+    facts = trial.as_dict()
     shown = {name: value.strip() for name, _, value in (line.partition(" ") for line in said.out.splitlines())}
     assert list(shown) == list(facts)
     for name in ("seed", "algorithm", "environment", "trial", "score", "final_return", "steps", "seconds"):
@@ -652,7 +650,7 @@ def test_show_has_every_field(call: Call, collected: Path) -> None:
 
 def test_show_as_json_has_every_field(call: Call, collected: Path) -> None:
     with Store.open(collected) as store:
-        facts = store.trial(MARKED, CHAIN, 2).facts()
+        facts = store.trial(MARKED, CHAIN, 2).as_dict()
     assert call("show", collected, MARKED, CHAIN, "2", "--json").json == facts
 
 

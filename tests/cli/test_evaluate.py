@@ -193,12 +193,12 @@ def test_one_algorithm_and_one_environment(tmp_path: Path) -> None:
 
 def test_a_study_s_folder(tmp_path: Path) -> None:
     from untuned.collect.store.store import Store
-    from untuned.collect.store.trial import StoredTrial
+    from untuned.collect.trial import Trial
 
     facts = {"name": "s", "seed": 0, "algorithms": ["a", "b"], "environments": ["x", "y"]}
     with Store.create(tmp_path / "study", facts) as store:
         store.add(
-            StoredTrial(seed=0, algorithm=a, environment=e, trial=t, score=float(t + (a == "b")), final_return=0.0)
+            Trial(seed=0, algorithm=a, environment=e, trial=t, score=float(t + (a == "b")), final_return=0.0)
             for a in "ab"
             for e in "xy"
             for t in range(5)

@@ -52,7 +52,7 @@ def test_the_same_key_gives_the_same_trial(make: Any, identifier: str, budget: d
     first = train_trial(make(), there, seed=1)
     assert first.failure is None
     assert first.final_returns.size == 30
-    assert {each.name for each in first.draws} == {each.name for each in sb3.describe()[first.key.algorithm]}
+    assert {each.name for each in first.draws} == {each.name for each in sb3.describe()[first.algorithm]}
     assert train_trial(make(), there, seed=1).facts() == first.facts()
 
 

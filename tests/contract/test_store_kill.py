@@ -33,12 +33,12 @@ PROGRAM = """
 import itertools, os, random, sys, time, traceback
 import numpy as np
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 
 
 def trial(cell, number):
     value = random.Random(f"{cell} {number}").random()
-    return StoredTrial(
+    return Trial(
         seed=1, algorithm=cell[0], environment=cell[1], trial=number, score=value, final_return=-value,
         returns=np.full(50, value), final_returns=np.full(5, value), fingerprint=f"build {number // 50}",
     )

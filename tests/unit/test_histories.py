@@ -9,7 +9,7 @@ import pytest
 import untuned
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput
 
 FACTS: dict[str, Any] = {
@@ -21,9 +21,9 @@ FACTS: dict[str, Any] = {
 }
 
 
-def trial(algorithm: str, environment: str, number: int, *, failed: bool = False) -> StoredTrial:
+def trial(algorithm: str, environment: str, number: int, *, failed: bool = False) -> Trial:
     score = float(number if algorithm == "one" else -number)
-    return StoredTrial(
+    return Trial(
         seed=5,
         algorithm=algorithm,
         environment=environment,

@@ -25,8 +25,8 @@ from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import FINAL_EPISODES, Budget
-from untuned.collect.runner.trial import LONGEST_FAILURE, TrialResult
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.store.store import Store
+from untuned.collect.trial import LONGEST_FAILURE, Trial
 from untuned.errors import BudgetSpent, InvalidInput, Stopped
 
 Env = gymnasium.Env[Any, Any]
@@ -80,7 +80,7 @@ def learn(environment: Env, draw: Draw) -> None:
         one_episode(environment)
 
 
-def failed(train: Any, place: OpenEnvironment | None = None) -> TrialResult:
+def failed(train: Any, place: OpenEnvironment | None = None) -> Trial:
     result = train_trial(Trainer.of(train, "hostile"), place or walk(episodes=4))
     assert result.failure is not None
     assert math.isnan(result.score)
@@ -274,14 +274,16 @@ def test_an_error_says_what_and_where() -> None:
     assert (facts["score"], facts["failure"]) == (None, result.failure)
 
 
-def test_a_failure_is_kept_with_its_trial() -> None:
+def test_a_failure_is_kept_with_its_trial(tmp_path: Path) -> None:
     def broken(environment: Env, draw: Draw) -> None:
         environment.reset()
         raise ValueError("too bad")
 
     result = failed(broken)
-    stored = StoredTrial.of(result, keep_returns=True, definition_fingerprint="", environment_fingerprint="")
-    assert stored.failure == result.failure
+    facts = {"seed": 0, "algorithms": [result.algorithm], "environments": [result.environment]}
+    with Store.create(tmp_path, facts) as store:
+        store.add([result])
+        assert store.trial(result.algorithm, result.environment, 0).failure == result.failure
 
 
 def test_a_failure_is_not_longer_than_a_page() -> None:

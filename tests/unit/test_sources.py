@@ -17,7 +17,7 @@ import pytest
 import untuned
 from untuned.adapters.sources import read_scores
 from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import ScoreTable
 
@@ -240,13 +240,13 @@ def stored(folder: Path, failures: str | None) -> None:
     }
     with Store.create(folder, facts | ({} if failures is None else {"failures": failures})) as store:
         store.add(
-            StoredTrial(seed=1, algorithm=algorithm, environment="chain", trial=trial, score=score, final_return=0.0)
+            Trial(seed=1, algorithm=algorithm, environment="chain", trial=trial, score=score, final_return=0.0)
             for algorithm, trial, score in (("q", 0, -3.0), ("sarsa", 1, -2.0), ("sarsa", 0, -1.0))
         )
         nan = float("nan")
         store.add(
             [
-                StoredTrial(
+                Trial(
                     seed=1,
                     algorithm="q",
                     environment="chain",

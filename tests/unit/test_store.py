@@ -1,5 +1,6 @@
 """The store: what goes in comes out to the bit, once, in one order; and whatever is wrong is said in words."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -21,11 +22,11 @@ from hypothesis import strategies as st
 import untuned
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.kernels.jit import INTERPRETED
-from untuned.collect.runner.trial import LARGEST, run_trial
+from untuned.collect.runner.trial import run_trial
 from untuned.collect.store import schema
 from untuned.collect.store.lock import LOCK_NAME
 from untuned.collect.store.store import RESULTS_NAME, Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import InvalidInput, StoreError, UnknownName
 
 ALGORITHMS = ["zeta", "alpha"]
@@ -39,7 +40,7 @@ FACTS: dict[str, Any] = {
 CELLS = list(itertools.product(ALGORITHMS, ENVIRONMENTS))
 
 
-def made(algorithm: str = "zeta", environment: str = "hill", trial: int = 0, **changes: Any) -> StoredTrial:
+def made(algorithm: str = "zeta", environment: str = "hill", trial: int = 0, **changes: Any) -> Trial:
     """Return a trial that its key decides."""
     stream = random.Random(f"{algorithm} {environment} {trial}")
     values: dict[str, Any] = {
@@ -62,11 +63,11 @@ def made(algorithm: str = "zeta", environment: str = "hill", trial: int = 0, **c
         "definition_fingerprint": f"of {algorithm}",
         "environment_fingerprint": f"of {environment}",
     }
-    return StoredTrial(**(values | changes))
+    return Trial(**(values | changes))
 
 
-def text(trial: StoredTrial) -> str:
-    return json.dumps(trial.facts())
+def text(trial: Trial) -> str:
+    return json.dumps(trial.as_dict())
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_a_result_of_a_real_trial_comes_back_as_it_was(folder: Path, keep: bool)
     with Store.create(folder, {"seed": 3, "algorithms": names, "environments": [place.facts()]}) as store:
         for name in names:
             result = run_trial(name, place, seed=3, trial=8)
-            trial = StoredTrial.of(result, keep_returns=keep, definition_fingerprint="d", environment_fingerprint="e")
+            trial = result if keep else dataclasses.replace(result, returns=None, final_returns=None)
             store.add([trial])
             found = store.trial(name, place.name, 8)
             assert text(found) == text(trial)
@@ -306,6 +307,19 @@ def test_the_same_result_again_is_passed_over(store: Store) -> None:
     assert store.trial("zeta", "hill", 0).fingerprint == "kernels"
 
 
+def test_the_same_result_again_may_have_numbers_that_are_not_finite(store: Store) -> None:
+    odd: dict[str, Any] = {
+        "score": math.nan,
+        "final_return": math.nan,
+        "draws": (Drawn("rate", math.nan, -math.inf, ""),),
+        "adapted": {"step": math.nan},
+        "returns": np.array([math.nan, -0.0]),
+        "final_returns": np.array([math.inf]),
+    }
+    store.add([made(**odd, failure="RuntimeError: on one machine")])
+    assert store.add([made(**odd, failure="RuntimeError: on another", seconds=99.0)]) == 0
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -315,7 +329,8 @@ def test_the_same_result_again_is_passed_over(store: Store) -> None:
         ({"steps": 1}, "steps"),
         ({"diverged": True}, "diverged"),
         ({"draws": ()}, "draws"),
-        ({"dynamics": {"slip": 0.5}}, "draws"),
+        ({"dynamics": {"slip": 0.5}}, "dynamics"),
+        ({"adapted": {"chosen": 4}}, "adapted"),
         ({"failure": "why"}, "failure"),
         ({"precision": "float32"}, "precision"),
         ({"definition_version": "2"}, "definition_version"),
@@ -353,7 +368,7 @@ def test_a_batch_with_something_impossible_leaves_nothing(store: Store) -> None:
         (made(draws=(Drawn("a", 1, "dense", ""),)), "cannot be stored"),  # type: ignore[arg-type]
         (made(returns=np.ones((2, 2)), final_returns=np.ones(2)), r"returns have shape \(2, 2\)"),
         (made(returns=np.ones(2)), "one of returns and final_returns"),
-        ("trial 3", "'trial 3' is no trial to store"),
+        ("trial 3", "'trial 3' is not a trial"),
     ]:
         with pytest.raises(InvalidInput, match=message):
             store.add([made("alpha"), wrong])  # type: ignore[list-item]
@@ -627,7 +642,7 @@ def version_1(folder: Path) -> None:
 
 def check_version_1(store: Store) -> None:
     assert text(store.trial("zeta", "hill", 17)) == text(
-        StoredTrial(
+        Trial(
             seed=5,
             algorithm="zeta",
             environment="hill",
@@ -675,8 +690,11 @@ def note(connection: sqlite3.Connection) -> None:
 def test_an_older_store_becomes_a_present_one(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version_1(folder)
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, note))
-    with pytest.raises(StoreError, match="has format 1, this untuned reads 2: open it for writing once"):
-        Store.open(folder)
+    Store.create(tmp_path / "new", FACTS).close()
+    # A reader does not migrate it, and reads it all the same.
+    with Store.open(folder) as store:
+        check_version_1(store)
+    assert tables(folder) != tables(tmp_path / "new")
     with Store.open(folder, write=True) as store:
         check_version_1(store)
         store.add([made()])
@@ -687,7 +705,6 @@ def test_an_older_store_becomes_a_present_one(folder: Path, tmp_path: Path, monk
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     connection.close()
     # One that is new has the same tables as one that was migrated.
-    Store.create(tmp_path / "new", FACTS).close()
     assert tables(folder) == tables(tmp_path / "new")
 
 
@@ -742,8 +759,8 @@ def other_database(_: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda whole: b"", "is empty, so it is no study's results: bring back a copy"),
-        (lambda whole: b"algorithm,environment,score\n" * 300, "is no study's results, or its beginning is damaged"),
+        (lambda whole: b"", "is empty, so it is not a study's results: bring back a copy"),
+        (lambda whole: b"algorithm,environment,score\n" * 300, "is not a study's results, or its beginning is damaged"),
         (other_database, "is a database, but not a study's results: check the folder's name"),
         (lambda whole: whole[: len(whole) // 2], "is damaged .*: bring back a copy"),
         (lambda whole: whole[:-1], "is damaged .*: bring back a copy"),
@@ -821,7 +838,7 @@ class Full(sqlite3.Connection):
 def test_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = sqlite3.connect
     Store.create(folder, FACTS).close()
-    stored: list[StoredTrial] = []
+    stored: list[Trial] = []
     with monkeypatch.context() as patched:
         patched.setattr(sqlite3, "connect", lambda *given, **options: real(*given, **options, factory=Full))
         with Store.open(folder, write=True) as store:
@@ -912,4 +929,4 @@ def test_a_file_that_may_not_be_written_is_found_at_opening(read_only: Path) -> 
     (read_only / LOCK_NAME).chmod(0o666)
     read, write = run(AS_ANOTHER, read_only)
     assert read == "read 1"
-    assert "it may not be written. Give yourself the right to" in write
+    assert "it cannot be written. Give yourself the right to" in write

@@ -26,7 +26,7 @@ from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import FINAL_EPISODES, Budget
-from untuned.collect.runner.trial import LONGEST_FAILURE
+from untuned.collect.trial import LONGEST_FAILURE
 from untuned.errors import BudgetSpent, InvalidInput, Stopped, UnknownName
 
 Env = gymnasium.Env[Any, Any]
@@ -250,7 +250,7 @@ def test_stopping_is_asked_for_and_final() -> None:
 
 def test_a_trial_of_a_bare_function() -> None:
     result = train_trial(endless, place(), seed=1, trial=2)
-    assert (result.key.algorithm, result.key.environment, result.key.seed, result.key.trial) == (
+    assert (result.algorithm, result.environment, result.seed, result.trial) == (
         "endless",
         "corridor",
         1,
@@ -508,7 +508,7 @@ PROGRAM = """
 import json
 from test_trainers import at_random
 from untuned.adapters.training.trial import train_trial
-from untuned.collect.runner.trial import LONGEST_FAILURE
+from untuned.collect.trial import LONGEST_FAILURE
 print(json.dumps(train_trial(at_random, "chain-10-stochastic", seed=3, trial=4).facts(), sort_keys=True))
 """
 

@@ -28,7 +28,8 @@ from untuned.collect.environments.environment import Budget, ContinuousStates, D
 from untuned.collect.kernels.jit import INTERPRETED, Floats, fingerprint
 from untuned.collect.kernels.rng import random_state
 from untuned.collect.runner import trial as module
-from untuned.collect.runner.trial import LARGEST, TrialKey, run_trial
+from untuned.collect.runner.trial import run_trial
+from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput, Stopped, UnknownName
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpreter; the oracles cover the same code")
@@ -119,7 +120,8 @@ def test_a_result_says_all_of_itself(algorithm: str, environment: str) -> None:
     where = place(environment)
     where = untuned.environment(where) if isinstance(where, str) else where
     result = run_trial(algorithm, where, seed=5, trial=6)
-    assert result.key == TrialKey(5, algorithm, where.name, 6)
+    assert (result.seed, result.algorithm, result.environment, result.trial) == (5, algorithm, where.name, 6)
+    assert result.precision == "float64"
     assert len(result.returns) == where.budget.episodes
     assert len(result.final_returns) == 30
     assert result.score == pytest.approx(math.fsum(result.returns) / len(result.returns), rel=1e-12)
@@ -149,7 +151,18 @@ def test_facts_are_plain_json(algorithm: str, environment: str) -> None:
     assert "seconds" not in result.facts()
     assert result.facts()["draws"] == {each.name: each.value for each in result.draws}
     assert result.facts()["log_densities"] == {each.name: each.log_density for each in result.draws}
-    assert json.dumps(dataclasses.asdict(result.key))
+
+
+def test_facts_and_fields_have_a_fixed_order() -> None:
+    result = run_trial("sarsa", "chain-10-stochastic")
+    assert " ".join(result.facts()) == (
+        "seed algorithm environment trial precision score final_return diverged steps draws log_densities parameters "
+        "returns final_returns adapted definition_version fingerprint failure"
+    )
+    assert " ".join(result.as_dict()) == (
+        "seed algorithm environment trial score final_return precision steps seconds diverged draws dynamics adapted "
+        "failure definition_version fingerprint definition_fingerprint environment_fingerprint returns final_returns"
+    )
 
 
 def test_the_draws_are_those_that_the_agent_got() -> None:
@@ -164,7 +177,7 @@ def test_the_draws_are_those_that_the_agent_got() -> None:
 
     mine = Definition("mine", "Mine", 7, "a user's own", build)
     result = run_trial(mine, "chain-10-stochastic", trial=12)
-    assert result.key.algorithm == "mine"
+    assert result.algorithm == "mine"
     assert result.definition_version == "7"
     values = {each.name: each.value for each in result.draws}
     assert values == {"step_size": seen[0].step_size, "epsilon": seen[0].epsilon}
@@ -207,8 +220,8 @@ def test_single_precision_is_the_same_trial_at_first() -> None:
     where = worlds.space(2, 30, episodes=40)
     double = run_trial("sarsa-s", where, seed=2)
     single = run_trial("sarsa-s", where, seed=2, precision="float32")
-    assert single.key.precision == single.facts()["precision"] == "float32"
-    assert double.key.precision == "float64"
+    assert single.precision == single.facts()["precision"] == "float32"
+    assert double.precision == "float64"
     assert single.draws == double.draws
     assert single.dynamics == double.dynamics
     # Until a value is so near to another that rounding decides, all is the same.
@@ -348,8 +361,8 @@ def test_bad_keys_are_refused(options: dict[str, Any], message: str) -> None:
 
 def test_large_and_numpys_numbers_are_welcome() -> None:
     result = run_trial("sarsa", "chain-10-stochastic", seed=LARGEST, trial=np.int64(3))  # type: ignore[arg-type]
-    assert result.key == TrialKey(LARGEST, "sarsa", "chain-10-stochastic", 3)
-    assert type(result.key.trial) is int
+    assert (result.seed, result.trial) == (LARGEST, 3)
+    assert type(result.trial) is int
     assert json.dumps(result.facts())
 
 
@@ -427,8 +440,8 @@ def test_an_agent_that_does_not_fit_is_refused(agent: str, environment: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, "cart-pole"), "None is no algorithm"),
-        ((Sarsa(Tabular(10), 0.9, 0.5, 0.1, 0.1), "chain-10-stochastic"), "is no algorithm"),
+        ((None, "cart-pole"), "None is not an algorithm"),
+        ((Sarsa(Tabular(10), 0.9, 0.5, 0.1, 0.1), "chain-10-stochastic"), "is not an algorithm"),
         (("sarsa", None), "None has no compiled dynamics"),
         (("sarsa", 5), "5 has no compiled dynamics"),
     ],

@@ -5,43 +5,23 @@ import csv
 import io
 import itertools
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from untuned.collect.session import Session
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import EXPORTED, Column, plain
 from untuned.errors import InvalidInput
 
 Row = dict[str, Any]
 Columns = dict[str, type]
 
-#: The columns and what is in them; what has parts itself is text, JSON.
-COLUMNS: Columns = {
-    "algorithm": str,
-    "environment": str,
-    "trial": int,
-    "score": float,
-    "final_return": float,
-    "steps": int,
-    "diverged": bool,
-    "failure": str,
-    "draws": str,
-    "parameters": str,
-    "adapted": str,
-    "seed": int,
-    "precision": str,
-    "definition_version": str,
-    "fingerprint": str,
-}
-
 
 def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False, seconds: bool = False) -> None:
-    """Write one record per trial, environment by environment and algorithm by algorithm, by number.
+    """Write one row per trial, environment by environment and algorithm by algorithm, by number.
 
-    The score is what counts: for a trial that failed, what the study says. What differs from run to run, the time a
-    trial took, is left out unless asked for.
+    The columns are those that `Trial` declares. A trial that failed has the score that the study counts for it. How
+    long a trial took differs from run to run, so it is left out unless asked for.
 
     Parameters
     ----------
@@ -61,12 +41,9 @@ def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False
     """
     if form not in FORMS:
         raise InvalidInput(f"format {form!r}: choose {', '.join(FORMS)}")
-    columns = {
-        **COLUMNS,
-        **({"seconds": float} if seconds else {}),
-        **({"returns": str, "final_returns": str} if returns else {}),
-    }
-    FORMS[form](_rows(session, returns, seconds), columns, file)
+    options = {None, *(["seconds"] if seconds else []), *(["returns"] if returns else [])}
+    columns = [each for each in EXPORTED if each.option in options]
+    FORMS[form](_rows(session, columns, returns), {each.heading: each.kind for each in columns}, file)
 
 
 def export(
@@ -113,47 +90,13 @@ def export(
                 new.unlink()
 
 
-def _rows(session: Session, returns: bool, seconds: bool) -> Iterator[Row]:
+def _rows(session: Session, columns: Sequence[Column], returns: bool) -> Iterator[Row]:
     worst = session.failed_scores()
     for trial in session.trials(returns=returns):
-        yield _row(trial, worst.get(trial.environment), returns, seconds)
-
-
-def _row(trial: StoredTrial, worst: float | None, returns: bool, seconds: bool) -> Row:
-    row: Row = {
-        "algorithm": trial.algorithm,
-        "environment": trial.environment,
-        "trial": trial.trial,
-        "score": worst if trial.failure is not None else plain(trial.score),
-        "final_return": plain(trial.final_return),
-        "steps": trial.steps,
-        "diverged": trial.diverged,
-        "failure": trial.failure,
-        "draws": plain({each.name: each.value for each in trial.draws}),
-        "parameters": plain(trial.dynamics),
-        "adapted": plain(trial.adapted),
-        "seed": trial.seed,
-        "precision": trial.precision,
-        "definition_version": trial.definition_version,
-        "fingerprint": trial.fingerprint,
-    }
-    if seconds:
-        row["seconds"] = trial.seconds
-    if returns:
-        row["returns"] = None if trial.returns is None else plain(trial.returns.tolist())
-        row["final_returns"] = None if trial.final_returns is None else plain(trial.final_returns.tolist())
-    return row
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: what is no finite number is null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [plain(inner) for inner in value]
-    return value
+        row = {each.heading: plain(getattr(trial, each.name)) for each in columns}
+        if trial.failure is not None:
+            row["score"] = worst.get(trial.environment)
+        yield row
 
 
 def _flat(row: Row) -> Row:

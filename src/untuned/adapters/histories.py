@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from untuned.collect.session import Session
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 from untuned.histories import Histories, History
 
 #: Trials of a cell that are read: enough for a picture, in seconds for the paper's 165 cells.
@@ -60,7 +60,7 @@ def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> 
     return {name: str(value) for name, value in chosen.items() if value not in (None, "")}
 
 
-def _history(trials: list[StoredTrial], scores: np.ndarray[Any, np.dtype[np.float64]]) -> History:
+def _history(trials: list[Trial], scores: np.ndarray[Any, np.dtype[np.float64]]) -> History:
     distributions = {drawn.name: drawn.distribution_text for trial in trials for drawn in trial.draws}
     values: dict[str, list[Any]] = {name: [None] * len(trials) for name in distributions}
     for number, trial in enumerate(trials):

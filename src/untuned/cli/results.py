@@ -58,9 +58,9 @@ def show(
     from untuned.collect.session import Session
 
     with Session.at(study) as session:
-        facts = session.store.trial(algorithm, environment, trial).facts()
+        facts = session.store.trial(algorithm, environment, trial).as_dict()
     if as_json:
-        from untuned.adapters.exports import plain
+        from untuned.collect.trial import plain
 
         typer.echo(json.dumps(plain(facts), indent=2))
         return

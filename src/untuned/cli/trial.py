@@ -1,4 +1,4 @@
-"""``untuned trial``: one trial of one algorithm in one environment, all that was drawn and all that came out."""
+"""``untuned trial``: one trial of one algorithm in one environment, its draws and its results."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from untuned.collect.runner.trial import TrialResult
+    from untuned.collect.trial import Trial
 
 
 def trial(
@@ -35,10 +35,9 @@ def trial(
         _plot(result, aside=as_json)
 
 
-def _print(result: "TrialResult") -> None:
-    key = result.key
-    other = "" if key.precision == "float64" else f", {key.precision}"
-    typer.echo(f"{key.algorithm} in {key.environment}, seed {key.seed}, trial {key.trial}{other}\n")
+def _print(result: "Trial") -> None:
+    other = "" if result.precision == "float64" else f", {result.precision}"
+    typer.echo(f"{result.algorithm} in {result.environment}, seed {result.seed}, trial {result.trial}{other}\n")
     draws = {each.name: _number(each.value) for each in result.draws}
     parameters = {name: _number(value) for name, value in result.dynamics.items()}
     outcome = {
@@ -60,8 +59,8 @@ def _number(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _plot(result: "TrialResult", aside: bool) -> None:
-    """Draw the returns of the learning episodes; beside JSON on the other stream, so that it can still be piped."""
+def _plot(result: "Trial", aside: bool) -> None:
+    """Draw the returns of the learning episodes; with JSON on stderr, so that stdout can be piped."""
     import sys
 
     from untuned.cli.curve import curve

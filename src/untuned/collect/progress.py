@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import Trial
 
 #: Scores per cell that are kept to see which algorithm is ahead, and moments that the rate is taken over.
 SCORES_KEPT = 200
@@ -75,7 +75,7 @@ class Tally:
         self._watch = watch
         self._marks = [(time.monotonic(), self.stored)]
 
-    def __call__(self, trials: Sequence[StoredTrial]) -> None:
+    def __call__(self, trials: Sequence[Trial]) -> None:
         """Count trials that were just stored."""
         for trial in trials:
             cell = (trial.algorithm, trial.environment)
@@ -106,6 +106,6 @@ class Tally:
         )
 
 
-def ranked(trial: StoredTrial) -> float:
+def ranked(trial: Trial) -> float:
     """Return a score to rank by: minus infinity for a trial that failed."""
     return trial.score if trial.failure is None else -math.inf

@@ -21,8 +21,8 @@ from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.shard import Shard
 from untuned.collect.store.store import RESULTS_NAME, Store
-from untuned.collect.store.trial import StoredTrial
 from untuned.collect.study import Study
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, Stopped, UnknownName
 from untuned.scores import Nonfinite, ScoreTable
 
@@ -349,7 +349,7 @@ class Session:
             return {}
         return {each["name"]: each["score_range"][0] for each in facts["environments"] if each.get("score_range")}
 
-    def trials(self, *, returns: bool = True) -> Iterator[StoredTrial]:
+    def trials(self, *, returns: bool = True) -> Iterator[Trial]:
         """Yield the trials of everything that is compared, environment by environment, by number.
 
         Parameters

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from untuned.collect.environments.checks import checked_range, checked_size, whole_number
 from untuned.collect.metrics import AVERAGE
-from untuned.collect.runner.trial import LARGEST, PRECISIONS
+from untuned.collect.runner.trial import PRECISIONS
+from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput, nearest
 
 if TYPE_CHECKING:

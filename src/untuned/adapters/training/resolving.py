@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import Place, train_trial
 from untuned.collect.engines.engine import Stop
-from untuned.collect.runner.trial import TrialResult
+from untuned.collect.trial import Trial
 
 #: Trainers that come with the package, by name, and the function that makes each; they need an extra.
 _TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
@@ -19,7 +19,7 @@ class TrainedRun:
     place: Place
     seed: int
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
         """Return the result of a trial."""
         return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
 

@@ -26,12 +26,13 @@ from untuned.adapters.training.budgeted import Metered, Unheard
 from untuned.adapters.training.global_rngs import generators_seeded, torch_is_loaded
 from untuned.adapters.training.trainer import Policy, Train, Trainer
 from untuned.collect.definitions.draw import Draw
+from untuned.collect.environments.checks import checked_size
 from untuned.collect.environments.environment import FINAL_EPISODES, Budget, CompiledEnvironment
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.fingerprints import code_of
 from untuned.collect.kernels.jit import fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
-from untuned.collect.runner.trial import LONGEST_FAILURE, TrialKey, TrialResult
+from untuned.collect.trial import LARGEST, LONGEST_FAILURE, Trial
 from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped
 
 #: Where an algorithm in Python can learn.
@@ -50,7 +51,7 @@ def train_trial(
     seed: int = 0,
     trial: int = 0,
     stop: Callable[[], bool] | None = None,
-) -> TrialResult:
+) -> Trial:
     """Return the result of one trial of an algorithm written in Python.
 
     Parameters
@@ -86,22 +87,26 @@ def train_trial(
             "untuned.environment, untuned.from_gymnasium or untuned.open_gymnasium returns"
         )
     check_that_it_ends(there.name, there.budget, there.step_limit)
-    key = TrialKey(seed, chosen.name, there.name, trial)
+    seed = checked_size("seed", seed, 0, LARGEST)
+    trial = checked_size("trial", trial, 0, LARGEST)
     for module in chosen.modules:
         # What is missing is the algorithm's to complain of.
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
     begin = time.perf_counter()
     with_torch = torch_is_loaded()
-    ran = _run(chosen, there, key, stop)
+    ran = _run(chosen, there, seed, trial, stop)
     if torch_is_loaded() and not with_torch:
         # It came unseeded. In the next trial of this process it is there from the start, and so it is in this one's
         # repetition: what came first must not show.
-        ran = _run(chosen, there, key, stop)
+        ran = _run(chosen, there, seed, trial, stop)
     outcome, metered, draw, dynamics = ran
     failed = outcome.failure is not None
-    return TrialResult(
-        key=key,
+    return Trial(
+        seed=seed,
+        algorithm=chosen.name,
+        environment=there.name,
+        trial=trial,
         score=math.nan if failed else float(np.mean(metered.returns)),
         final_return=math.nan if failed or not outcome.final_returns else float(np.mean(outcome.final_returns)),
         returns=np.array(metered.returns, dtype=np.float64),
@@ -109,9 +114,7 @@ def train_trial(
         draws=draw.record,
         dynamics=dynamics,
         steps=metered.steps,
-        diverged=False,
         seconds=time.perf_counter() - begin,
-        adapted={},
         definition_version=chosen.fingerprint,
         fingerprint=_fingerprint(chosen),
         failure=outcome.failure,
@@ -119,11 +122,11 @@ def train_trial(
 
 
 def _run(
-    trainer: Trainer, there: Place, key: TrialKey, stop: Callable[[], bool] | None
+    trainer: Trainer, there: Place, seed: int, trial: int, stop: Callable[[], bool] | None
 ) -> tuple["_Outcome", Metered, Draw, dict[str, float]]:
     """Return how a trial went, what its environment saw, what was drawn for the algorithm and for the environment."""
-    random = random_state(key.seed, key.algorithm, key.environment, key.trial)
-    draw = Draw(lambda: uniform(random), number=key.trial)
+    random = random_state(seed, trainer.name, there.name, trial)
+    draw = Draw(lambda: uniform(random), number=trial)
     # Always in this order, and before anything the algorithm draws.
     environment_seed, generators_seed, spaces_seed = draw.seed(), draw.seed(), draw.seed()
     inner: gymnasium.Env[Any, Any] = (

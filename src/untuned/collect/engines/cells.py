@@ -1,5 +1,6 @@
 """The cells of a study: an algorithm on an environment, how a trial of it is run, and what is kept of it."""
 
+import dataclasses
 import math
 import traceback
 from dataclasses import dataclass
@@ -10,16 +11,16 @@ from untuned.collect.definitions.definition import Definition
 from untuned.collect.engines.engine import Stop
 from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.metrics import Metric
-from untuned.collect.runner.trial import LONGEST_FAILURE, TrialResult, run_trial
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.runner.trial import run_trial
+from untuned.collect.trial import LONGEST_FAILURE, Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
 
 class Run(Protocol):
     """Runs a trial of one cell. It is sent to other processes, so it can be pickled."""
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
+        """Return a trial."""
         ...
 
 
@@ -32,8 +33,8 @@ class CompiledRun:
     seed: int
     precision: str
 
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
+    def __call__(self, trial: int, stop: Stop | None) -> Trial:
+        """Return a trial."""
         return run_trial(
             self.definition, self.environment, seed=self.seed, trial=trial, precision=self.precision, stop=stop
         )
@@ -109,7 +110,7 @@ class Cell:
         """Whether every trial gets a new worker process."""
         return self.recipe.isolate
 
-    def do(self, number: int, stop: Stop | None) -> StoredTrial:
+    def do(self, number: int, stop: Stop | None) -> Trial:
         """Return a trial as it is kept: run here and now, scored, or failed and why.
 
         Raises
@@ -129,9 +130,9 @@ class Cell:
             return self.failed(number, described(error), 0.0)
         return scored(self, result)
 
-    def failed(self, number: int, message: str, seconds: float) -> StoredTrial:
+    def failed(self, number: int, message: str, seconds: float) -> Trial:
         """Return a trial that left no result."""
-        return StoredTrial(
+        return Trial(
             seed=self.seed,
             algorithm=self.algorithm,
             environment=self.environment,
@@ -147,26 +148,28 @@ class Cell:
         )
 
 
-def scored(cell: Cell, result: TrialResult) -> StoredTrial:
-    """Return a result as it is kept, with the score that the study's metric gives it."""
+def scored(cell: Cell, trial: Trial) -> Trial:
+    """Return a trial as the study keeps it: its names, the score of its metric, the returns if they are kept."""
     recipe = cell.recipe
-    score, failure = math.nan, result.failure
+    score, failure = math.nan, trial.failure
     if failure is None:
         try:
-            score = recipe.metric(result.returns, result.final_returns)
+            score = recipe.metric(trial.returns, trial.final_returns)
         except InvalidInput as error:
             failure = str(error)
         except Exception as error:
             failure = f"the metric {recipe.metric.name} raised {described(error)}"
-    return StoredTrial.of(
-        result,
-        keep_returns=recipe.keep_returns,
-        definition_fingerprint=cell.definition_fingerprint,
-        environment_fingerprint=cell.environment_fingerprint,
+    return dataclasses.replace(
+        trial,
         algorithm=cell.algorithm,
         environment=cell.environment,
         score=score,
+        final_return=trial.final_return if failure is None else math.nan,
         failure=failure,
+        definition_fingerprint=cell.definition_fingerprint,
+        environment_fingerprint=cell.environment_fingerprint,
+        returns=trial.returns if recipe.keep_returns else None,
+        final_returns=trial.final_returns if recipe.keep_returns else None,
     )
 
 

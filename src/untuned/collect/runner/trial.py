@@ -1,34 +1,26 @@
 """One trial: draw the dynamics, draw the hyperparameters, learn, then play with learning off.
 
-All randomness of a trial comes from one stream that is filled from the trial's key, so the same key gives the same
-trial to the bit on the same machine with the same build, whatever else runs beside it.
+All randomness of a trial comes from one stream that is filled from its key: the study's seed, the two names and the
+trial's number. The same key gives the same trial to the bit on the same machine with the same build, whatever else runs
+at the same time.
 """
 
-import dataclasses
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from untuned.collect.agents.agent import Place, World
 from untuned.collect.definitions.definition import Definition
-from untuned.collect.definitions.draw import Draw, Drawn
+from untuned.collect.definitions.draw import Draw
 from untuned.collect.definitions.registry import algorithm
 from untuned.collect.environments.checks import checked_choice, checked_size
 from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
+from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import InvalidInput, Stopped
-
-#: Seeds and trial numbers go up to here; plenty, and every database can hold it.
-LARGEST = 2**63 - 1
-
-#: The description of a failure is no longer than this.
-LONGEST_FAILURE = 2000
 
 #: The types that weights may have, by name.
 PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.float64, "float32": np.float32}
@@ -36,117 +28,6 @@ PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.floa
 #: Work is handed to kernels in pieces of about this many seconds, the first one of so many episodes.
 _PIECE = 0.2
 _FIRST_PIECE = 4
-
-
-@dataclass(frozen=True)
-class TrialKey:
-    """What decides a trial: the same key, and the same things behind its names, give the same trial.
-
-    Parameters
-    ----------
-    seed
-        The study's.
-    algorithm, environment
-        Their whole names, options included.
-    trial
-        Its number, from 0.
-    precision
-        The type of the agent's weights; "float64" unless speed matters more.
-    """
-
-    seed: int
-    algorithm: str
-    environment: str
-    trial: int
-    precision: str = "float64"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", checked_size("seed", self.seed, 0, LARGEST))
-        object.__setattr__(self, "trial", checked_size("trial", self.trial, 0, LARGEST))
-        checked_choice("precision", self.precision, PRECISIONS)
-
-
-@dataclass(frozen=True, eq=False)
-class TrialResult:
-    """What came out of one trial.
-
-    Parameters
-    ----------
-    key
-        Which trial.
-    score
-        The mean return over all learning episodes: the paper's average return.
-    final_return
-        The mean return of the episodes after learning, with learning off.
-    returns, final_returns
-        The returns they are the means of.
-    draws
-        Every hyperparameter drawn, in order.
-    dynamics
-        The environment's parameters drawn for this trial, by name.
-    steps
-        Steps taken while learning.
-    diverged
-        Whether the agent's weights, or the errors it learns from, stopped being finite numbers. The score counts all
-        the same.
-    seconds
-        How long it took; the only figure here that does not repeat.
-    adapted
-        What the agent settled on by itself, by name: a step size that adapts, which of several candidates was chosen.
-    definition_version
-        The version of the algorithm's definition.
-    fingerprint
-        That of the code that made these numbers.
-    failure
-        Why the trial has no score, if it failed: an algorithm written in Python raised an error, or gave up. The
-        score is NaN then, and the other numbers are those up to there.
-    """
-
-    key: TrialKey
-    score: float
-    final_return: float
-    returns: Floats
-    final_returns: Floats
-    draws: tuple[Drawn, ...]
-    dynamics: dict[str, float]
-    steps: int
-    diverged: bool
-    seconds: float
-    adapted: dict[str, float]
-    definition_version: str
-    fingerprint: str
-    failure: str | None = None
-
-    @property
-    def log_density(self) -> float:
-        """The natural logarithm of the density of all hyperparameters drawn."""
-        return math.fsum(each.log_density for each in self.draws)
-
-    def facts(self) -> dict[str, Any]:
-        """Return all of the above as plain JSON types, but for ``seconds``: the same trial gives the same text.
-
-        A score or final return that there is not, NaN above, is None here: JSON has no NaN.
-        """
-        return {
-            **dataclasses.asdict(self.key),
-            "score": _if_any(self.score),
-            "final_return": _if_any(self.final_return),
-            "diverged": self.diverged,
-            "steps": self.steps,
-            "draws": {each.name: each.value for each in self.draws},
-            "log_densities": {each.name: each.log_density for each in self.draws},
-            "parameters": dict(self.dynamics),
-            "returns": self.returns.tolist(),
-            "final_returns": self.final_returns.tolist(),
-            "adapted": self.adapted,
-            "definition_version": self.definition_version,
-            "fingerprint": self.fingerprint,
-            "failure": self.failure,
-        }
-
-
-def _if_any(number: float) -> float | None:
-    return None if math.isnan(number) else number
 
 
 def run_trial(
@@ -157,8 +38,8 @@ def run_trial(
     trial: int = 0,
     precision: str = "float64",
     stop: Callable[[], bool] | None = None,
-) -> TrialResult:
-    """Return the result of one trial.
+) -> Trial:
+    """Return one trial.
 
     Parameters
     ----------
@@ -172,7 +53,7 @@ def run_trial(
         The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
         double precision.
     stop
-        Asked between episodes, a few times a second where these are short; when it says True, `Stopped` is raised.
+        Polled between episodes, a few times a second where these are short; when it returns True, `Stopped` is raised.
 
     Raises
     ------
@@ -181,7 +62,7 @@ def run_trial(
     InvalidInput
         For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
     Stopped
-        When ``stop`` said so; the trial then has no result.
+        When ``stop`` returned True; the trial then has no result.
 
     Examples
     --------
@@ -193,23 +74,25 @@ def run_trial(
     place = environment_named(environment) if isinstance(environment, str) else environment
     if not isinstance(chosen, Definition):
         raise InvalidInput(
-            f"{chosen!r} is no algorithm: give a name (untuned list algorithms) or an untuned.Definition"
+            f"{chosen!r} is not an algorithm: give a name (untuned list algorithms) or an untuned.Definition"
         )
     if not isinstance(place, CompiledEnvironment):
         raise InvalidInput(
             f"{getattr(place, 'name', place)!r} has no compiled dynamics: give a name (untuned list environments), or "
             "what untuned.environment returns"
         )
-    key = TrialKey(seed, chosen.name, place.name, trial, precision)
+    seed = checked_size("seed", seed, 0, LARGEST)
+    trial = checked_size("trial", trial, 0, LARGEST)
+    checked_choice("precision", precision, PRECISIONS)
     if place.budget.episodes is None:
         raise InvalidInput(
             f"{place.name} has a budget of {place.budget}: compiled agents learn for a number of episodes; "
             "give it Budget(episodes=...)"
         )
     begin = time.perf_counter()
-    random = random_state(key.seed, key.algorithm, key.environment, key.trial)
+    random = random_state(seed, chosen.name, place.name, trial)
     dynamics = place.draw(random)
-    draw = Draw(lambda: uniform(random), number=key.trial)
+    draw = Draw(lambda: uniform(random), number=trial)
     agent = chosen.agent(place, draw)
     learner = agent.start(
         World(
@@ -225,8 +108,12 @@ def run_trial(
     final_returns = np.zeros(FINAL_EPISODES)
     steps = _in_pieces(learner.learn, returns, stop)
     _in_pieces(learner.play, final_returns, stop)
-    return TrialResult(
-        key=key,
+    return Trial(
+        seed=seed,
+        algorithm=chosen.name,
+        environment=place.name,
+        trial=trial,
+        precision=precision,
         score=float(returns.mean()),
         final_return=float(final_returns.mean()),
         returns=returns,
@@ -245,7 +132,7 @@ def run_trial(
 def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
     """Do the work a few episodes at a time, and return the number of steps.
 
-    Between pieces Python hears of interruptions, and ``stop`` is asked.
+    Between pieces Python handles signals, and ``stop`` is polled.
     """
     done = 0
     size = _FIRST_PIECE

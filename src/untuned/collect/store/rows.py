@@ -1,13 +1,14 @@
-"""How a trial becomes a row, and a row a trial: every number exact, everything that repeats apart from what does not.
+"""Encoding a trial as a row of the store, and decoding it: every number exact, texts that repeat kept apart.
 
-A row has numbers in binary; what they are called, and of what type they are, is its *shape*, one text that thousands
-of rows share. Where a trial came from, its *origin*, is another.
+A row has its numbers in binary; their names and types are its *shape*, one text that thousands of rows share. The
+fields that describe the build are its *origin*, another such text.
 """
 
 import json
 import math
 import struct
 import zlib
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,157 +17,110 @@ import numpy as np
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.environments.checks import checked_size
 from untuned.collect.kernels.jit import Floats
-from untuned.collect.runner.trial import LARGEST
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.trial import COLUMNS, LARGEST, Column, Trial
 from untuned.errors import InvalidInput
 
-#: Returns are put down byte by byte of all numbers rather than number by number, then compressed at the fastest
-#: level: on returns of the paper's environments a fifth of the size, 160 bytes for 100 episodes where compressing
-#: them as they are gives 240, in the same 10 to 20 microseconds.
+#: A trial encoded, by column: nothing in it refers to the store it came from. NaN is None.
+Row = dict[str, Any]
+
+#: Returns are stored byte by byte of all numbers rather than number by number, then compressed at the fastest level:
+#: on returns of the paper's environments a fifth of the size, 160 bytes for 100 episodes where compressing them as they
+#: are gives 240, in the same 10 to 20 microseconds.
 _LEVEL = 1
 
-_CHECKED = struct.Struct("<qddqd?")
+#: The columns that hold a field each, those that share the origin, and the mappings of names to numbers.
+_SINGLE = tuple(each for each in COLUMNS if each.stored in ("score", "record"))
+_ORIGIN = tuple(each.name for each in COLUMNS if each.stored == "origin")
+_MAPPINGS = tuple(each.name for each in COLUMNS if each.stored == "mapping")
+
+#: The columns of the two tables, besides their keys.
+SCORE_COLUMNS = tuple(each.name for each in COLUMNS if each.stored == "score")
+RECORD_COLUMNS = (
+    *(each.name for each in COLUMNS if each.stored == "record"),
+    *("origin", "shape", "numbers", "checksum", "returns"),
+)
+
+#: The columns whose texts are stored once, in a table of their own.
+SHARED_TEXTS = ("algorithm", "environment", "origin", "shape")
+
+_CODES: dict[type, str] = {float: "d", bool: "?", int: "q"}
+
+#: What the checksum covers of the first format, and what came later.
+_FIRST = tuple(each for each in _SINGLE if each.since == 1)
+_PACKED = tuple(each.name for each in _FIRST if each.kind in _CODES)
+_PACKING = struct.Struct("<" + "".join(_CODES[each.kind] for each in _FIRST if each.kind in _CODES))
+_TEXTS = tuple(each.name for each in _FIRST if each.kind is str and each.stored == "record")
+_LATER = tuple(each.name for each in _SINGLE if each.since > 1)
 
 
-class Row(NamedTuple):
-    """A trial encoded: nothing in it refers to the store it came from. NaN is None."""
-
-    algorithm: str
-    environment: str
-    trial: int
-    score: float | None
-    final_return: float | None
-    steps: int
-    seconds: float | None
-    diverged: bool
-    failure: str | None
-    origin: str
-    shape: str
-    numbers: bytes
-    checksum: int
-    returns: bytes | None
-
-    @property
-    def computed_checksum(self) -> int:
-        """What the checksum must be; it covers all but the returns, whose compression has one of its own."""
-        start = _text_checksum(self.algorithm, self.environment, self.origin, self.shape)
-        start = zlib.crc32(
-            _CHECKED.pack(
-                self.trial,
-                _number(self.score),
-                _number(self.final_return),
-                self.steps,
-                _number(self.seconds),
-                self.diverged,
-            ),
-            start,
-        )
-        return zlib.crc32(self.numbers, zlib.crc32((self.failure or "").encode(), start))
+def missing_columns(version: int) -> frozenset[str]:
+    """Return the columns that a store of an older format does not have."""
+    return frozenset(each.name for each in _SINGLE if each.since > version)
 
 
-def encode(stored: StoredTrial) -> Row:
-    """Return a trial as a row; raises InvalidInput for what no row can hold."""
-    if not isinstance(stored, StoredTrial):
-        raise InvalidInput(f"{stored!r} is no trial to store: pass StoredTrial.of(result, ...)")
-    trial = checked_size("trial", stored.trial, 0, LARGEST)
+def checksum(row: Row) -> int:
+    """Return the checksum of a row: of everything but the returns, whose compression has its own."""
+    found = _text_checksum(*[row[name] for name in SHARED_TEXTS])
+    numbers = [math.nan if row[name] is None else row[name] for name in _PACKED]
+    found = zlib.crc32(_PACKING.pack(*numbers), found)
+    for name in _TEXTS:
+        found = zlib.crc32((row[name] or "").encode(), found)
+    found = zlib.crc32(row["numbers"], found)
+    for name in _LATER:
+        # Rows that are older than the column keep the checksum they have.
+        if row[name] is not None:
+            found = zlib.crc32(json.dumps([name, row[name]]).encode(), found)
+    return found
+
+
+def encode(trial: Trial) -> Row:
+    """Return a trial as a row; raises InvalidInput for values that cannot be stored."""
+    if not isinstance(trial, Trial):
+        raise InvalidInput(f"{trial!r} is not a trial: store what run_trial or train_trial returned")
     try:
-        shape, numbers = _encoded_values(stored)
-        row = Row(
-            algorithm=stored.algorithm,
-            environment=stored.environment,
-            trial=trial,
-            score=_not_nan(stored.score),
-            final_return=_not_nan(stored.final_return),
-            steps=checked_size("steps", stored.steps, 0, LARGEST),
-            seconds=_not_nan(stored.seconds),
-            diverged=bool(stored.diverged),
-            failure=None if stored.failure is None else str(stored.failure),
-            origin=_origin(
-                str(stored.precision),
-                str(stored.definition_version),
-                str(stored.fingerprint),
-                str(stored.definition_fingerprint),
-                str(stored.environment_fingerprint),
-            ),
-            shape=shape,
-            numbers=numbers,
-            checksum=0,
-            returns=_encoded_returns(stored.returns, stored.final_returns),
-        )
-        return row._replace(checksum=row.computed_checksum)
+        row: Row = {name: encoded(getattr(trial, name)) for name, encoded in _ENCODERS}
+        row["origin"] = _origin(*[str(getattr(trial, name)) for name in _ORIGIN])
+        row["shape"], row["numbers"] = _encoded_values(trial)
+        row["returns"] = _encoded_returns(trial.returns, trial.final_returns)
+        row["checksum"] = checksum(row)
     except (TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
-        raise InvalidInput(f"{stored.label} cannot be stored: {error}") from None
+        raise InvalidInput(f"{trial.label} cannot be stored: {error}") from None
+    return row
 
 
-def decode(row: Row, seed: int) -> StoredTrial:
+def decode(row: Row, seed: int) -> Trial:
     """Return the trial of a row."""
-    precision, version, fingerprint, of_definition, of_environment = _parsed_origin(row.origin)
-    layout = _parsed_shape(row.shape)
-    fixed = layout.numbers.unpack_from(row.numbers)
-    tail = iter(json.loads(row.numbers[layout.numbers.size :]) if "x" in layout.codes else ())
-    numbers = iter(fixed)
-    values = [next(tail) if code == "x" else next(numbers) for code in layout.codes]
-    log_densities = list(numbers)
-    drawn = len(layout.draws)
-    after = drawn + len(layout.dynamics)
-    returns, final_returns = _decoded_returns(row.returns)
-    return StoredTrial(
-        seed=seed,
-        algorithm=row.algorithm,
-        environment=row.environment,
-        trial=row.trial,
-        precision=precision,
-        score=_number(row.score),
-        final_return=_number(row.final_return),
-        steps=row.steps,
-        seconds=_number(row.seconds),
-        diverged=bool(row.diverged),
-        draws=tuple(
-            Drawn(name, value, log_density, distribution)
-            for (name, distribution), value, log_density in zip(
-                layout.draws, values[:drawn], log_densities, strict=True
-            )
-        ),
-        dynamics=dict(zip(layout.dynamics, values[drawn:after], strict=True)),
-        adapted=dict(zip(layout.adapted, values[after:], strict=True)),
-        failure=row.failure,
-        definition_version=version,
-        fingerprint=fingerprint,
-        definition_fingerprint=of_definition,
-        environment_fingerprint=of_environment,
-        returns=returns,
-        final_returns=final_returns,
-    )
+    fields = {each.name: _decoded(each, row[each.name]) for each in _SINGLE}
+    # An origin that is older than a field has no text for it.
+    fields.update(zip(_ORIGIN, _parsed_origin(row["origin"]), strict=False))
+    fields |= _decoded_values(row["shape"], row["numbers"])
+    fields["returns"], fields["final_returns"] = _decoded_returns(row["returns"])
+    return Trial(seed=seed, **fields)
 
 
-def differences(one: Row, other: Row) -> list[str]:
-    """Return in which respects two rows of one trial are different results.
-
-    How long it took and how a failure was worded are circumstances, not results; so is the build, whose fingerprint
-    matters only if the numbers differ. Returns count where both rows have them.
-    """
-    names = ("score", "final_return", "steps", "diverged", "shape", "numbers")
-    found = [name for name in names if getattr(one, name) != getattr(other, name)]
-    found = ["draws" if name in ("shape", "numbers") else name for name in found]
-    if (one.failure is None) != (other.failure is None):
-        found.append("failure")
-    if one.returns is not None and other.returns is not None and one.returns != other.returns:
-        found.append("returns")
-    # Scores of different versions or precisions are never mixed.
-    origins = zip(
-        ("precision", "definition_version"), _parsed_origin(one.origin), _parsed_origin(other.origin), strict=False
-    )
-    found += [name for name, of_one, of_other in origins if of_one != of_other]
-    return list(dict.fromkeys(found))
-
-
-def _not_nan(value: float) -> float | None:
+def _encoded_number(value: Any) -> float | None:
     number = float(value)
-    return None if math.isnan(number) else number
+    return None if number != number else number
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+def _encoded_text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _encoder(column: Column) -> Callable[[Any], Any]:
+    if column.kind is int:
+        return lambda value: checked_size(column.name, value, 0, LARGEST)
+    of_kind: dict[type, Callable[[Any], Any]] = {float: _encoded_number, bool: bool, str: _encoded_text}
+    return of_kind[column.kind]
+
+
+_ENCODERS = tuple((each.name, _encoder(each)) for each in _SINGLE)
+
+
+def _decoded(column: Column, value: Any) -> Any:
+    if value is None:
+        return math.nan if column.kind is float else column.default
+    return bool(value) if column.kind is bool else value
 
 
 @lru_cache(maxsize=4096)
@@ -180,24 +134,22 @@ def _origin(*texts: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _parsed_origin(origin: str) -> tuple[str, str, str, str, str]:
-    precision, version, fingerprint, of_definition, of_environment = json.loads(origin)
-    return precision, version, fingerprint, of_definition, of_environment
+def _parsed_origin(origin: str) -> tuple[str, ...]:
+    return tuple(json.loads(origin))
 
 
 class _Layout(NamedTuple):
     """A shape taken apart; codes are those of `struct`, with x for what goes to a JSON list behind the numbers."""
 
     draws: tuple[tuple[str, str], ...]
-    dynamics: tuple[str, ...]
-    adapted: tuple[str, ...]
+    mappings: dict[str, tuple[str, ...]]
     codes: str
     numbers: struct.Struct
 
 
 @lru_cache(maxsize=4096)
-def _shape(draws: tuple[tuple[str, str], ...], dynamics: tuple[str, ...], adapted: tuple[str, ...], codes: str) -> str:
-    return json.dumps({"draws": draws, "dynamics": dynamics, "adapted": adapted, "codes": codes})
+def _shape(draws: tuple[tuple[str, str], ...], names: tuple[tuple[str, ...], ...], codes: str) -> str:
+    return json.dumps({"draws": draws, **dict(zip(_MAPPINGS, names, strict=True)), "codes": codes})
 
 
 @lru_cache(maxsize=4096)
@@ -206,27 +158,24 @@ def _parsed_shape(shape: str) -> _Layout:
     draws = tuple((name, distribution) for name, distribution in parts["draws"])
     codes: str = parts["codes"]
     numbers = struct.Struct(f"<{codes.replace('x', '')}{'d' * len(draws)}")
-    return _Layout(draws, tuple(parts["dynamics"]), tuple(parts["adapted"]), codes, numbers)
+    return _Layout(draws, {name: tuple(parts.get(name, ())) for name in _MAPPINGS}, codes, numbers)
 
 
-_CODES = {float: "d", bool: "?", int: "q"}
-
-
-def _encoded_values(stored: StoredTrial) -> tuple[str, bytes]:
+def _encoded_values(trial: Trial) -> tuple[str, bytes]:
     """Return the shape of all named values of a trial, and the values."""
-    draws = stored.draws
+    draws = trial.draws
+    mappings: list[dict[str, float]] = [getattr(trial, name) for name in _MAPPINGS]
     values: list[Any] = [each.value for each in draws]
-    values += stored.dynamics.values()
-    values += stored.adapted.values()
-    # NumPy's scalars are welcome, but come back as Python's own.
+    for mapping in mappings:
+        values += mapping.values()
+    # NumPy's scalars are allowed, and are decoded as Python's own.
     values = [each.item() if isinstance(each, np.generic) else each for each in values]
     codes = [
         "x" if type(each) is int and not -(2**63) <= each < 2**63 else _CODES.get(type(each), "x") for each in values
     ]
     shape = _shape(
         tuple([(each.name, each.distribution_text) for each in draws]),
-        tuple(stored.dynamics),
-        tuple(stored.adapted),
+        tuple([tuple(mapping) for mapping in mappings]),
         "".join(codes),
     )
     fixed = values if "x" not in codes else [each for each, code in zip(values, codes, strict=True) if code != "x"]
@@ -235,6 +184,21 @@ def _encoded_values(stored: StoredTrial) -> tuple[str, bytes]:
         others = [each for each, code in zip(values, codes, strict=True) if code == "x"]
         numbers += json.dumps(others).encode()
     return shape, numbers
+
+
+def _decoded_values(shape: str, encoded: bytes) -> dict[str, Any]:
+    """Return the draws and the mappings, by field."""
+    layout = _parsed_shape(shape)
+    numbers = iter(layout.numbers.unpack_from(encoded))
+    tail = iter(json.loads(encoded[layout.numbers.size :]) if "x" in layout.codes else ())
+    values = iter([next(tail) if code == "x" else next(numbers) for code in layout.codes])
+    drawn = [next(values) for _ in layout.draws]
+    draws = tuple(
+        Drawn(name, value, log_density, distribution)
+        for (name, distribution), value, log_density in zip(layout.draws, drawn, numbers, strict=True)
+    )
+    mappings = {field: {name: next(values) for name in names} for field, names in layout.mappings.items()}
+    return {"draws": draws, **mappings}
 
 
 def _encoded_returns(returns: Floats | None, final_returns: Floats | None) -> bytes | None:

@@ -1,8 +1,10 @@
-"""The tables of a store, their version, and how an older store becomes a present one.
+"""The tables of a store, their version, and the steps that bring an older store up to date.
 
 A trial has two rows. ``score`` is small and ordered by key: to resume, and to load all scores, nothing else is read.
 ``record`` has the rest and only ever grows at its end: trials arrive from all cells in turn, and one table by key, of
 the same size, is written at a third of the speed. Texts that repeat are in ``text`` once.
+
+Which field of a trial is in which column is declared in `untuned.collect.trial`.
 
 The columns of numbers have no type: with one, SQLite would keep -0.0 as 0. NaN is kept as NULL.
 """
@@ -51,7 +53,9 @@ def _first(connection: sqlite3.Connection) -> None:
 
 
 #: Step ``n`` takes a store from version ``n`` to ``n + 1``; an empty file has version 0. Steps are never edited once
-#: released, only added: a new store goes through all of them, so it has the very tables of one that was migrated.
+#: released, only added: a new store goes through all of them, so it has the same tables as one that was migrated. A
+#: step only adds: readers do not migrate, and find NULL in the columns that an older store does not have yet. For a new
+#: field of a trial, ``ALTER TABLE record ADD COLUMN name`` is the whole step.
 STEPS: tuple[Step, ...] = (_first,)
 
 

@@ -1,12 +1,11 @@
-"""`Store`: a study's results on disk, one writer, any number of readers, nothing lost once it was reported."""
+"""`Store`: a study's results on disk, with one writer and any number of readers; a trial that was reported is safe."""
 
 import contextlib
 import itertools
 import json
+import operator
 import sqlite3
-import struct
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,12 +13,21 @@ from typing import Any
 import numpy as np
 
 from untuned.collect.environments.checks import checked_size
-from untuned.collect.runner.trial import LARGEST
 from untuned.collect.store import schema
+from untuned.collect.store.connection import RESTORE, connect, damaged, explained
 from untuned.collect.store.lock import WriterLock
-from untuned.collect.store.rows import Row, decode, differences, encode
+from untuned.collect.store.rows import (
+    RECORD_COLUMNS,
+    SCORE_COLUMNS,
+    SHARED_TEXTS,
+    Row,
+    checksum,
+    decode,
+    encode,
+    missing_columns,
+)
 from untuned.collect.store.study_facts import StudyFacts
-from untuned.collect.store.trial import StoredTrial, label
+from untuned.collect.trial import LARGEST, Trial, label
 from untuned.errors import InvalidInput, StoreError, UnknownName
 from untuned.scores import Ints, Nonfinite, ScoreTable
 
@@ -28,26 +36,37 @@ RESULTS_NAME = "results.sqlite"
 #: Rows read at a time where trials are read one after another.
 _CHUNK = 1000
 
-_INSERT_SCORE = "INSERT INTO score (algorithm, environment, trial, score, record) VALUES (?, ?, ?, ?, ?)"
-_INSERT_RECORD = (
-    "INSERT INTO record"
-    " (id, final_return, steps, seconds, diverged, failure, origin, shape, numbers, checksum, returns)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-# A score without its record must show, not vanish: hence the outer join.
-_SELECT_ROWS = (
-    "SELECT score.trial, score, final_return, steps, seconds, diverged, failure, origin, shape, numbers, checksum,"
-    " {returns} FROM score LEFT JOIN record ON record.id = score.record"
-    " WHERE score.algorithm = ? AND score.environment = ? AND score.trial >= ? ORDER BY score.trial LIMIT ?"
-)
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+# Values by position are written 8 % faster than values by name, so each statement has its getter.
+_SCORE = (*SCORE_COLUMNS, "record")
+_RECORD = ("id", *RECORD_COLUMNS)
+_INSERT_SCORE, _score_values = _insert("score", _SCORE), operator.itemgetter(*_SCORE)
+_INSERT_RECORD, _record_values = _insert("record", _RECORD), operator.itemgetter(*_RECORD)
+
+#: The columns of a row that are read from the two tables; the names of the cell are known.
+_READ = tuple(name for name in (*SCORE_COLUMNS, *RECORD_COLUMNS) if name not in ("algorithm", "environment"))
+
+
+def _select(without: Collection[str]) -> str:
+    """Return the query of a cell's rows from a trial's number on; columns of ``without`` are NULL, unread."""
+    columns = ", ".join("NULL" if name in without else name for name in _READ)
+    # The outer join: a score whose record is missing is damage to report, not a row to leave out.
+    return (
+        f"SELECT {columns} FROM score LEFT JOIN record ON record.id = score.record"
+        " WHERE algorithm = ? AND environment = ? AND trial >= ? ORDER BY trial LIMIT ?"
+    )
 
 
 class Store:
     """A study's results on disk, in the file ``results.sqlite`` of its folder.
 
-    Made by `create` and `open`, both for use in a ``with`` statement. One process writes at a time; others are told
-    so. Any number of processes read meanwhile, and see what was finished when they ask. A store belongs to the thread
-    that opened it.
+    Made by `create` and `open`, both for use in a ``with`` statement. One process writes at a time; a second writer is
+    an error. Any number of processes read meanwhile, and see what is committed at each call. A store belongs to the
+    thread that opened it.
 
     Rows are never changed and never removed.
 
@@ -57,8 +76,7 @@ class Store:
     >>> from untuned import run_trial
     >>> folder = tempfile.mkdtemp()
     >>> facts = {"seed": 7, "algorithms": ["sarsa", "q"], "environments": ["chain-10-deterministic"]}
-    >>> result = run_trial("sarsa", "chain-10-deterministic", seed=7, trial=3)
-    >>> trial = StoredTrial.of(result, keep_returns=True, definition_fingerprint="", environment_fingerprint="")
+    >>> trial = run_trial("sarsa", "chain-10-deterministic", seed=7, trial=3)
     >>> with Store.create(folder, facts) as store:
     ...     store.add([trial])
     1
@@ -69,6 +87,7 @@ class Store:
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
         self._folder = folder
+        self._path = folder / RESULTS_NAME
         self._connection = connection
         self._lock = lock
         self._text_ids: dict[str, int] | None = None
@@ -92,7 +111,7 @@ class Store:
         InvalidInput
             For facts without these, and for a folder that has a study already.
         StoreError
-            When somebody else writes there, or the folder cannot be written.
+            When another process writes there, or the folder cannot be written.
         """
         study = StudyFacts.of(facts)
         folder = Path(folder)
@@ -105,10 +124,10 @@ class Store:
             path = folder / RESULTS_NAME
             if path.exists():
                 raise InvalidInput(f"{folder} has a study already: open that, or choose another folder")
-            # Made under another name: whatever happens on the way, there is a whole store or none. What earlier
-            # attempts left would be taken for parts of this one.
+            # Made under another name, then renamed: a crash leaves a whole store or none. Files of earlier attempts
+            # would be taken for parts of this one.
             new = folder / f"{RESULTS_NAME}.new"
-            with _explained(folder):
+            with explained(path):
                 for stem, end in itertools.product((new, path), ("", "-wal", "-shm", "-journal")):
                     stem.with_name(stem.name + end).unlink(missing_ok=True)
                 connection = sqlite3.connect(new, isolation_level=None)
@@ -131,8 +150,8 @@ class Store:
         InvalidInput
             For a folder that is not there, or has no study.
         StoreError
-            When the file is damaged, newer than this version or no study's; with ``write``, when somebody else writes
-            there or the folder cannot be written.
+            When the file is damaged, newer than this version or not a study's; with ``write``, when another process
+            writes there or the folder cannot be written.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -151,27 +170,22 @@ class Store:
     @classmethod
     def _opened(cls, folder: Path, lock: WriterLock | None) -> "Store":
         path = folder / RESULTS_NAME
-        with _explained(folder):
+        with explained(path):
             if path.stat().st_size == 0:
-                raise StoreError(f"{path} is empty, so it is no study's results: {_RESTORE}")
-            connection = _connection(path, write=lock is not None)
+                raise StoreError(f"{path} is empty, so it is not a study's results: {RESTORE}")
+            connection = connect(path, write=lock is not None)
             try:
                 found = schema.check_is_store(connection, str(path), len(schema.STEPS))
-                if found < len(schema.STEPS):
-                    if lock is None:
-                        raise StoreError(
-                            f"{path} has format {found}, this untuned reads {len(schema.STEPS)}: open it for "
-                            "writing once, which brings it up to date"
-                        )
-                    schema.migrate(connection, schema.STEPS)
                 if lock is not None:
+                    if found < len(schema.STEPS):
+                        schema.migrate(connection, schema.STEPS)
                     # A killed process loses nothing it committed in any mode, since the operating system has it.
                     # NORMAL may lose the last commits to a power cut, though it never damages the file; FULL waits
                     # for the disk at every commit and loses none. In batches of a hundred and more that costs
-                    # little, and who adds trials one by one has trials that took long.
+                    # little, and trials that are added one by one took long to run.
                     connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA journal_mode = WAL")
-                    # A file that may not be written is opened all the same: ask now rather than at the first trial.
+                    # SQLite opens a file without write permission; fail now rather than at the first trial.
                     connection.execute("BEGIN IMMEDIATE")
                     connection.execute(f"PRAGMA user_version = {len(schema.STEPS)}")
                     connection.execute("ROLLBACK")
@@ -191,15 +205,15 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the files, and let the next writer in."""
+        """Close the files and release the writer's lock."""
         try:
-            with _explained(self._folder):
+            with explained(self._path):
                 self._connection.close()
         finally:
             if self._lock is not None:
                 self._lock.release()
 
-    # What the study is.
+    # The study's facts.
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -274,15 +288,15 @@ class Store:
                     self._connection.executemany(
                         "UPDATE record SET checksum = ? WHERE id = (SELECT record FROM score"
                         " WHERE algorithm = ? AND environment = ? AND trial = ?)",
-                        [(_renamed(row, column, new).computed_checksum, *cell, row.trial) for row in rows],
+                        [(checksum({**row, column: new}), *cell, row["trial"]) for row in rows],
                     )
-                    start = rows[-1].trial + 1
+                    start = rows[-1]["trial"] + 1
             self._connection.execute(
                 f"UPDATE score SET {column} = ? WHERE {column} = (SELECT id FROM text WHERE text = ?)", (number, old)
             )
             self._connection.execute("UPDATE study SET facts = ?", (study.text,))
 
-    # What is in it.
+    # Its trials.
 
     def counts(self) -> dict[tuple[str, str], int]:
         """Return the number of trials of every (algorithm, environment), in declared order; 0 where there are none."""
@@ -304,7 +318,7 @@ class Store:
             )
             return np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int64)
 
-    def trial(self, algorithm: str, environment: str, trial: int) -> StoredTrial:
+    def trial(self, algorithm: str, environment: str, trial: int) -> Trial:
         """Return one trial.
 
         Raises
@@ -317,7 +331,7 @@ class Store:
         number = checked_size("trial", trial, 0, LARGEST)
         with self._reading():
             rows = self._rows(algorithm, environment, number, 1)
-            if not rows or rows[0].trial != number:
+            if not rows or rows[0]["trial"] != number:
                 there = self._counted().get((algorithm, environment), 0)
                 raise InvalidInput(
                     f"{label(algorithm, environment, number)} is not stored: {there:,} others of the two are"
@@ -330,7 +344,7 @@ class Store:
         environments: Iterable[str] | None = None,
         *,
         returns: bool = True,
-    ) -> Iterator[StoredTrial]:
+    ) -> Iterator[Trial]:
         """Yield the trials, environment by environment and algorithm by algorithm in declared order, by number.
 
         The order is the same in whatever order they were added. With ``returns=False`` the returns of episodes are
@@ -386,10 +400,10 @@ class Store:
 
     def check(self) -> None:
         """Read everything and compare it with its checksums; raises StoreError when something is damaged."""
-        with _explained(self._folder):
+        with explained(self._path):
             found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if found != "ok":
-            raise StoreError(_damaged(self._folder, str(found)))
+            raise damaged(self._path, str(found))
         total = 0
         for algorithm, environment in self.counts():
             for row in self._all_rows(algorithm, environment):
@@ -399,11 +413,11 @@ class Store:
             for table in ("score", "record"):
                 # Others may have been written since, so there can be more than were read.
                 if int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) < total:
-                    raise StoreError(_damaged(self._folder, f"rows are missing from the table {table}"))
+                    raise damaged(self._path, f"rows are missing from the table {table}")
 
     # Writing.
 
-    def add(self, records: Iterable[StoredTrial]) -> int:
+    def add(self, records: Iterable[Trial]) -> int:
         """Store trials, all or none of them, and return how many are new; when it returns they survive this process.
 
         A trial that is stored already is passed over if its result is the same; the time it took does not count.
@@ -422,10 +436,10 @@ class Store:
         rows = []
         for each in records:
             row = encode(each)
-            if row.algorithm not in algorithms:
-                raise UnknownName("algorithm of this study", row.algorithm, algorithms)
-            if row.environment not in environments:
-                raise UnknownName("environment of this study", row.environment, environments)
+            if row["algorithm"] not in algorithms:
+                raise UnknownName("algorithm of this study", each.algorithm, algorithms)
+            if row["environment"] not in environments:
+                raise UnknownName("environment of this study", each.environment, environments)
             if each.seed != study.seed:
                 raise InvalidInput(
                     f"{each.label} was made with seed {each.seed}, this study has seed {study.seed}: "
@@ -460,7 +474,7 @@ class Store:
             return new
 
     def check_same_study(self, other: "Store") -> None:
-        """Refuse the store of another study: trials of the two would not be of one kind."""
+        """Raise InvalidInput for the store of another study: their trials cannot be mixed."""
         theirs, ours = other._facts(), self._facts()
         if not theirs.same_as(ours):
             raise InvalidInput(
@@ -479,40 +493,45 @@ class Store:
             try:
                 self._insert(rows)
             except sqlite3.IntegrityError:
-                # Some are there already. That is rare, so only now each is looked at.
+                # Some are stored already. That is rare, so each is compared only now.
                 connection.execute("ROLLBACK TO all_new")
                 self._text_ids = None
                 return self._add_one_by_one(rows)
             return len(rows)
 
     def _add_one_by_one(self, rows: list[Row]) -> int:
+        seed = self._facts().seed
         new = 0
         for row in rows:
-            near = self._rows(row.algorithm, row.environment, row.trial, 1)
-            if not near or near[0].trial != row.trial:
+            near = self._rows(row["algorithm"], row["environment"], row["trial"], 1)
+            if not near or near[0]["trial"] != row["trial"]:
                 self._insert([row])
                 new += 1
-            elif different := differences(near[0], row):
+                continue
+            if near[0] == row:
+                continue
+            stored, given = decode(near[0], seed), decode(row, seed)
+            if different := stored.differences(given):
                 raise InvalidInput(
-                    f"{label(row.algorithm, row.environment, row.trial)} is stored already with another result "
-                    f"(different: {', '.join(different)}; score {near[0].score!r} stored, {row.score!r} new). Nothing "
-                    "was replaced, and nothing of this batch was stored: one of the two was made by another build or "
-                    "definition; start another study for it"
+                    f"{given.label} is stored already with another result (different: {', '.join(different)}; score "
+                    f"{stored.score!r} stored, {given.score!r} new). Nothing was replaced, and nothing of this batch "
+                    "was stored: one of the two was made by another build or definition; start another study for it"
                 )
         return new
 
     def _insert(self, rows: list[Row]) -> None:
         (last,) = self._connection.execute("SELECT ifnull(max(id), 0) FROM record").fetchone()
-        scores, records = [], []
+        stored = []
         for number, row in enumerate(rows, last + 1):
-            scores.append((self._text_id(row.algorithm), self._text_id(row.environment), row.trial, row.score, number))
-            origin, shape = self._text_id(row.origin), self._text_id(row.shape)
-            records.append((number, *row[4:9], origin, shape, *row[11:]))
-        self._connection.executemany(_INSERT_SCORE, scores)
-        self._connection.executemany(_INSERT_RECORD, records)
+            values = row | {"id": number, "record": number}
+            for name in SHARED_TEXTS:
+                values[name] = self._text_id(row[name])
+            stored.append(values)
+        self._connection.executemany(_INSERT_SCORE, map(_score_values, stored))
+        self._connection.executemany(_INSERT_RECORD, map(_record_values, stored))
 
     def _text_id(self, text: str) -> int:
-        """Return the number that stands for a text, a new one if need be."""
+        """Return the id of a text, inserted if it is new."""
         if self._text_ids is None:
             self._text_ids = dict(self._connection.execute("SELECT text, id FROM text"))
         known = self._text_ids.get(text)
@@ -526,10 +545,10 @@ class Store:
 
     def _facts(self) -> StudyFacts:
         """Return the facts as they are now: a writer may have changed them."""
-        with _explained(self._folder):
+        with explained(self._path):
             found = self._connection.execute("SELECT facts FROM study").fetchone()
             if found is None:
-                raise StoreError(_damaged(self._folder, "the study's facts are missing"))
+                raise damaged(self._path, "the study's facts are missing")
             if self._study is None or self._study.text != found[0]:
                 self._study = StudyFacts.of(json.loads(found[0]))
             return self._study
@@ -541,7 +560,7 @@ class Store:
         return {(texts[algorithm], texts[environment]): number for algorithm, environment, number in rows}
 
     def _cell(self, algorithm: str, environment: str) -> tuple[int, int]:
-        """Return the numbers that stand for two names; of one that no trial has, a number that no trial has."""
+        """Return the ids of two names; 0, which no trial has, for a name without trials."""
         study = self._facts()
         if algorithm not in study.algorithms:
             raise UnknownName("algorithm of this study", algorithm, study.algorithms)
@@ -553,31 +572,30 @@ class Store:
         return found.get(algorithm, 0), found.get(environment, 0)
 
     def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
-        """Return up to so many rows of a cell from a trial's number on, after a look at their checksums."""
-        query = _SELECT_ROWS.format(returns="returns" if returns else "NULL")
-        found = self._connection.execute(query, (*self._cell(algorithm, environment), start, most)).fetchall()
-        wanted = {number for values in found for number in values[7:9]}
+        """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
+        # Asked each time: a writer may have migrated the store since it was opened.
+        without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
+        cell = self._cell(algorithm, environment)
+        found = self._connection.execute(_select(without), (*cell, start, most)).fetchall()
+        rows: list[Row] = [
+            {"algorithm": algorithm, "environment": environment, **dict(zip(_READ, values, strict=True))}
+            for values in found
+        ]
         texts = {
             number: self._connection.execute("SELECT text FROM text WHERE id = ?", (number,)).fetchone()
-            for number in wanted
+            for number in {row[name] for row in rows for name in ("origin", "shape")}
         }
-        rows = []
-        for values in found:
-            origin, shape = texts[values[7]], texts[values[8]]
+        for row in rows:
+            origin, shape = texts[row["origin"]], texts[row["shape"]]
             if origin is None or shape is None:
-                raise StoreError(
-                    _damaged(self._folder, f"parts of {label(algorithm, environment, values[0])} are missing")
-                )
-            row = Row._make((algorithm, environment, *values[:7], origin[0], shape[0], *values[9:]))
-            if row.computed_checksum != row.checksum:
-                raise StoreError(
-                    _damaged(self._folder, f"the checksum of {label(algorithm, environment, row.trial)} is wrong")
-                )
-            rows.append(row)
+                raise damaged(self._path, f"parts of {label(algorithm, environment, row['trial'])} are missing")
+            row["origin"], row["shape"] = origin[0], shape[0]
+            if checksum(row) != row["checksum"]:
+                raise damaged(self._path, f"the checksum of {label(algorithm, environment, row['trial'])} is wrong")
         return rows
 
     def _all_rows(self, algorithm: str, environment: str, *, returns: bool = True) -> Iterator[Row]:
-        """Yield the rows of a cell in order; between chunks nothing is held, so the reader may take its time."""
+        """Yield the rows of a cell in order; no transaction stays open between chunks, so slow readers block no one."""
         start = 0
         while True:
             with self._reading():
@@ -585,16 +603,16 @@ class Store:
             yield from rows
             if len(rows) < _CHUNK:
                 return
-            start = rows[-1].trial + 1
+            start = rows[-1]["trial"] + 1
 
-    def _decoded(self, row: Row, seed: int) -> StoredTrial:
-        with _explained(self._folder):
+    def _decoded(self, row: Row, seed: int) -> Trial:
+        with explained(self._path):
             return decode(row, seed)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let several questions see one and the same moment."""
-        with _explained(self._folder):
+        """Let the queries inside see one state of the store."""
+        with explained(self._path):
             self._connection.execute("BEGIN")
             try:
                 yield
@@ -604,9 +622,9 @@ class Store:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Make one transaction of what happens inside: all of it, or nothing."""
+        """Make one transaction of the statements inside: all of them, or none."""
         self._check_writer()
-        with _explained(self._folder):
+        with explained(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -615,38 +633,9 @@ class Store:
                 # Some failures end the transaction by themselves.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                # The texts inserted just now are gone with it.
+                # The texts that were inserted are rolled back too.
                 self._text_ids = None
                 raise
-
-
-def _connection(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Return a connection that has read the file's first page."""
-    address = path.absolute().as_uri()
-    attempts = ["?mode=rw"] if write else ["?mode=ro"]
-    wal = path.with_name(f"{path.name}-wal")
-    if not write and not (wal.exists() and wal.stat().st_size):
-        # Where no file may be made beside it, SQLite reads only what it is told nobody changes. With no log of a
-        # writer there, that is so.
-        attempts.append("?mode=ro&immutable=1")
-    for attempt in attempts:
-        connection = sqlite3.connect(address + attempt, uri=True, isolation_level=None, timeout=30.0)
-        try:
-            connection.execute("PRAGMA schema_version").fetchone()
-            return connection
-        except BaseException as error:
-            connection.close()
-            if attempt == attempts[-1] or getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_FILE_BESIDE:
-                raise
-    raise AssertionError("there is always an attempt")
-
-
-#: What SQLite says when it may not make the files that readers and the writer share.
-_NO_FILE_BESIDE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-
-
-def _renamed(row: Row, column: str, name: str) -> Row:
-    return row._replace(algorithm=name) if column == "algorithm" else row._replace(environment=name)
 
 
 def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:
@@ -659,54 +648,3 @@ def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> s
         if name not in known:
             raise UnknownName(f"{kind} of this study", name, known)
     return wanted
-
-
-_RESTORE = "bring back a copy, or move the folder away and run the study again; the same seed gives the same trials"
-
-#: What helps, by SQLite's primary error code.
-_ADVICE = {
-    sqlite3.SQLITE_FULL: "the disk is full. Everything stored before is safe: free some space, then go on",
-    sqlite3.SQLITE_READONLY: "it may not be written. Give yourself the right to, or copy the study elsewhere",
-    sqlite3.SQLITE_PERM: "it may not be opened. Give yourself the right to read and write it",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check the rights to the folder and its files, or copy the study "
-    "to a folder of yours",
-    sqlite3.SQLITE_BUSY: "another program holds it. Close what else has the file open, then go on",
-    sqlite3.SQLITE_IOERR: "the disk failed to read or write. Everything stored before is safe unless the disk is "
-    "damaged: check it, then go on",
-}
-
-
-def _damaged(folder: Path, what: str) -> str:
-    return f"{folder / RESULTS_NAME} is damaged ({what}): {_RESTORE}"
-
-
-@contextlib.contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Say in words what SQLite or the operating system complains about, and what helps."""
-    path = folder / RESULTS_NAME
-    try:
-        yield
-    except sqlite3.ProgrammingError as error:
-        raise StoreError(
-            f"{path} cannot be used here ({error}): open the store again, in the thread that uses it"
-        ) from error
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_NOTADB:
-            raise StoreError(f"{path} is no study's results, or its beginning is damaged: {_RESTORE}") from error
-        if code in _ADVICE:
-            raise StoreError(f"{path}: {_ADVICE[code]} ({error})") from error
-        raise StoreError(_damaged(folder, str(error))) from error
-    except OSError as error:
-        raise StoreError(f"{error.filename or path}: {error.strerror}. Check the rights to it and the disk") from error
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        struct.error,
-        zlib.error,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-    ) as error:
-        # Only what is read can be of the wrong form here; what is to be written was encoded before.
-        raise StoreError(_damaged(folder, f"{type(error).__name__}: {error}")) from error

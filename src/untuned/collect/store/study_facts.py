@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from untuned.collect.environments.checks import checked_size
-from untuned.collect.runner.trial import LARGEST
+from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput
 from untuned.scores import Range
 

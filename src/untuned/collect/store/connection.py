@@ -1,0 +1,87 @@
+"""Connecting to the file of a store, and turning its errors into words."""
+
+import contextlib
+import json
+import sqlite3
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from untuned.errors import StoreError
+
+
+def connect(path: Path, *, write: bool) -> sqlite3.Connection:
+    """Return a connection that has read the file's first page."""
+    address = path.absolute().as_uri()
+    attempts = ["?mode=rw"] if write else ["?mode=ro"]
+    wal = path.with_name(f"{path.name}-wal")
+    if not write and not (wal.exists() and wal.stat().st_size):
+        # In a folder that cannot be written, SQLite reads a file only as immutable. Without a writer's log it is.
+        attempts.append("?mode=ro&immutable=1")
+    for attempt in attempts:
+        connection = sqlite3.connect(address + attempt, uri=True, isolation_level=None, timeout=30.0)
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+            return connection
+        except BaseException as error:
+            connection.close()
+            if attempt == attempts[-1] or getattr(error, "sqlite_errorcode", 0) & 0xFF not in _FOLDER_NOT_WRITABLE:
+                raise
+    raise AssertionError("there is always an attempt")
+
+
+#: SQLite's codes where it cannot create the files that readers and the writer share.
+_FOLDER_NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+#: What helps where a file is damaged.
+RESTORE = "bring back a copy, or move the folder away and run the study again; the same seed gives the same trials"
+
+#: What helps, by SQLite's primary error code.
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "the disk is full. Everything stored before is safe: free some space, then rerun the "
+    "command to resume",
+    sqlite3.SQLITE_READONLY: "it cannot be written. Give yourself the right to write it, or copy the study elsewhere",
+    sqlite3.SQLITE_PERM: "it cannot be opened. Give yourself the right to read and write it",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check the rights to the folder and its files, or copy the study "
+    "to a folder of yours",
+    sqlite3.SQLITE_BUSY: "another program holds it. Close programs that have the file open, then rerun the command",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write. Everything stored before is safe unless the disk is "
+    "damaged: check it, then rerun the command to resume",
+}
+
+
+def damaged(path: Path, what: str) -> StoreError:
+    """Return the error that says that a file is damaged."""
+    return StoreError(f"{path} is damaged ({what}): {RESTORE}")
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the operating system into a StoreError that says what to do."""
+    try:
+        yield
+    except sqlite3.ProgrammingError as error:
+        raise StoreError(
+            f"{path} cannot be used here ({error}): open the store again, in the thread that uses it"
+        ) from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_NOTADB:
+            raise StoreError(f"{path} is not a study's results, or its beginning is damaged: {RESTORE}") from error
+        if code in _ADVICE:
+            raise StoreError(f"{path}: {_ADVICE[code]} ({error})") from error
+        raise damaged(path, str(error)) from error
+    except OSError as error:
+        raise StoreError(f"{error.filename or path}: {error.strerror}. Check the rights to it and the disk") from error
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        struct.error,
+        zlib.error,
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+    ) as error:
+        # Only what was read can have the wrong form here: what is written was encoded before.
+        raise damaged(path, f"{type(error).__name__}: {error}") from error
