@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from support.judging import evaluate
 from untuned.collect.environments.names import NAMES
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.lab import table_two
 from untuned.lab.rates import Rate
 from untuned.lab.table_two import Replicates, Replication

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging_options import Delta, Method, WeightsText, parsed_weights
+from untuned.cli.judging_options import takes_records
 from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
+from untuned.judge.judging import Judging
 
 if TYPE_CHECKING:
     from untuned.api import Collected
@@ -71,6 +72,7 @@ def collect(
     end_unless_complete(collected)
 
 
+@takes_records
 def run(
     study: StudyFile,
     out: Out = None,
@@ -79,9 +81,8 @@ def run(
     engine: Engine = "local",
     ray_address: RayAddress = None,
     keep_both: KeepBoth = False,
-    intervals: Method = None,
-    delta: Delta = 0.05,
-    weights: WeightsText = "game",
+    *,
+    judging: Judging,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -89,15 +90,12 @@ def run(
     from untuned.api import check_evaluation, evaluate
 
     wanted = _study(study, trials)
-    chosen = parsed_weights(weights)
     # Before hours of trials, not after them.
-    check_evaluation(wanted, intervals, delta, chosen)
+    check_evaluation(wanted, judging)
     collected = _collected(study, wanted, out, workers, engine, ray_address, None, keep_both, quiet or as_json)
     end_unless_complete(collected)
     with showing_progress() as progress:
-        found = evaluate(
-            collected.folder, intervals=intervals, delta=delta, weights=chosen, workers=workers, progress=progress
-        )
+        found = evaluate(collected.folder, judging=judging, workers=workers, progress=progress)
     if as_json:
         typer.echo(found.to_json())
     else:
