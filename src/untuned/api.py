@@ -16,6 +16,7 @@ from untuned.adapters.sources import read_scores
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.evaluate import Progress as Steps
+from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
 from untuned.options import split, takes_options_of
 from untuned.processors import processors as processors
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from untuned.collect.store.trial import StoredTrial
     from untuned.collect.study import Study
     from untuned.histories import Histories
-    from untuned.judge.intervals.method import Method
     from untuned.plans import Plan
     from untuned.reports.report import Report
     from untuned.reproduction.result import Reproduction
@@ -391,7 +391,7 @@ def report(
     out: str | Path | None = None,
     *,
     title: str | None = None,
-    beside: "Sequence[str | Method | Evaluation]" = (),
+    beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
     formats: Sequence[str] = ("pdf",),
@@ -461,7 +461,7 @@ def check_report(
     out: str | Path | None,
     judging: Judging,
     *,
-    beside: "Sequence[str | Method | Evaluation]" = (),
+    beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: bool = False,
     formats: Sequence[str] = ("pdf",),
@@ -473,7 +473,7 @@ def check_report(
     if out is not None:
         check_place(out)
     for each in beside:
-        if not isinstance(each, Evaluation):
+        if isinstance(each, str | Method):
             dataclasses.replace(judging, intervals=each)
     if planned:
         from untuned.judge.plan import check_plan

@@ -92,7 +92,7 @@ def takes_records(command: Callable[..., None]) -> Callable[..., None]:
     Typer reads the signature and the annotations, so both are written anew.
     """
     hints = get_type_hints(command, include_extras=True)
-    records: dict[str, type] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name in records:

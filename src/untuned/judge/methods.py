@@ -68,7 +68,7 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
         return name
     if name is None:
         return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
-    # A list: an unhashable name is unknown, too.
+    # A list, so that a name that cannot be hashed is unknown, too.
     if name not in list(METHODS):
         raise UnknownName("interval method", name, METHODS, "`untuned list intervals` says what each does")
     return METHODS[name]
