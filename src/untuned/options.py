@@ -44,7 +44,7 @@ def option(
     metavar: str | None = None,
     choices: tuple[str, ...] = (),
 ) -> dict[str, Option]:
-    """Return the metadata of a dataclass field that is an option."""
+    """Return the metadata of a field that is an option."""
     return {"option": Option(summary, kind, flag, metavar, choices)}
 
 

@@ -71,7 +71,7 @@ def test_it_is_known_by_name_once_registered() -> None:
     assert [each.method for each in compared.beside] == ["kl", "toy"]
     assert all(each.delta == 0.1 for each in compared.beside)
     with pytest.raises(UnknownName, match="did you mean 'toy'"):
-        untuned.evaluate(scores(), intervals="toi")
+        untuned.evaluate(scores(), intervals="toyy")
     with pytest.raises(InvalidInput, match="conventions='paper'"):
         untuned.Judging(intervals="toy", conventions="paper")
     assert coverage(["constant"], ["toy"], [5], data_sets=2, refine=0).methods == ("toy",)

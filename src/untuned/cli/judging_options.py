@@ -77,7 +77,7 @@ class Reading:
 
 
 def typer_option(record: type, name: str) -> Any:
-    """Return an option of a record as typer declares it."""
+    """Return an option of a record for the command line."""
     declaration = declared(record)[name][1]
     return typer.Option(
         declaration.flag or f"--{name.replace('_', '-')}",
@@ -89,7 +89,7 @@ def typer_option(record: type, name: str) -> Any:
 def takes_records(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with an option for every field of the records that it takes, `Judging` and `Reading`.
 
-    Typer reads the signature and the annotations, so both are written anew.
+    The command line is made from the signature and the annotations, so both are replaced.
     """
     hints = get_type_hints(command, include_extras=True)
     records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
