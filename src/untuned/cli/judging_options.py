@@ -12,7 +12,7 @@ import typer
 from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
-from untuned.options import declared, option
+from untuned.options import Option, declared, option
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -76,11 +76,16 @@ class Reading:
         return {name: value for name, value in given.items() if value is not None} | (self.columns or {})
 
 
+def flag(name: str, declaration: Option) -> str:
+    """Return what is typed for an option."""
+    return declaration.flag or f"--{name.replace('_', '-')}"
+
+
 def typer_option(record: type, name: str) -> Any:
     """Return an option of a record for the command line."""
     declaration = declared(record)[name][1]
     return typer.Option(
-        declaration.flag or f"--{name.replace('_', '-')}",
+        flag(name, declaration),
         metavar=declaration.metavar or "|".join(declaration.choices) or None,
         help=declaration.summary,
     )
@@ -125,7 +130,7 @@ def _made(record: type, given: dict[str, Any]) -> Any:
     for name, (_, each) in declared(record).items():
         value = given.pop(name)
         if value is not None and each.choices:
-            one_of(each.flag or f"--{name}", value, each.choices)
+            one_of(flag(name, each), value, each.choices)
         # Typer may make an empty list of an option that was not given.
         if value == []:
             value = None
