@@ -30,9 +30,9 @@ import numpy as np
 
 import recording
 from untuned.judge.bootstrap import resampled
-from untuned.judge.evaluate import evaluate
 from untuned.judge.game import POPULATION, aggregate, constants, equilibrium
 from untuned.judge.intervals.dkw import percentile_intervals
+from untuned.judge.judging import Judging
 from untuned.judge.methods import boxes, method
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
@@ -262,10 +262,10 @@ def rows() -> Iterator[dict[str, Any]]:
 
 def whole(algorithms: int, environments: int, trials: int) -> dict[str, Any]:
     """Time an evaluation by default methods, after one small enough to compile everything."""
-    evaluate(scores(3, 3, 30))
+    Judging().judge(scores(3, 3, 30), workers=1)
     table = scores(algorithms, environments, trials)
     peak_afresh()
-    seconds, found = timed(lambda: evaluate(table, workers=WORKERS))
+    seconds, found = timed(lambda: Judging().judge(table, workers=WORKERS))
     return {
         "algorithms": algorithms,
         "environments": environments,

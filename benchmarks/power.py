@@ -29,8 +29,8 @@ import untuned
 from untuned.judge.averaged_bound import SHARE_OF_GAME, functional
 from untuned.judge.branching import blame, difference_goal
 from untuned.judge.differences import direct, separate
-from untuned.judge.evaluate import evaluate
 from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.judging import Judging
 from untuned.judge.methods import DEFAULT, METHODS, boxes, method
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import pools
@@ -69,7 +69,7 @@ def decided(low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> int:
 
 def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict[str, Any]]:
     """Count decided pairs by method and size."""
-    final = evaluate(table, intervals="betting").pairs.better_ab
+    final = Judging(intervals="betting").judge(table, workers=1).pairs.better_ab
     n = len(table.algorithms)
     total = n * (n - 1) // 2
     for size in sizes:
@@ -81,20 +81,20 @@ def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict
             for number in range(count):
                 drawn = sample(table, size, number)
                 if chosen.intervals is None:
-                    found = evaluate(drawn, intervals=name, resamples=2_000)
+                    found = Judging(intervals=name, resamples=2_000).judge(drawn, workers=1)
                     counts["published"] += decided(found.low_a, found.high_a)
                     wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
                     continue
                 if chosen.published:
-                    found = evaluate(drawn, intervals=name, conventions="paper")
+                    found = Judging(intervals=name, conventions="paper").judge(drawn, workers=1)
                     counts["published"] += decided(found.low_a, found.high_a)
                 else:
                     bounds = propagated(estimated(drawn, name)[0])
                     counts["published"] += decided(bounds.low_a, bounds.high_a)
-                found = evaluate(drawn, intervals=name, refine=0)
+                found = Judging(intervals=name, refine=0).judge(drawn, workers=1)
                 counts["apart"] += decided(found.low_a, found.high_a)
                 counts["direct"] += int(found.pairs.better_ab.sum())
-                found = evaluate(drawn, intervals=name)
+                found = Judging(intervals=name).judge(drawn, workers=1)
                 counts["branching"] += int(found.pairs.better_ab.sum())
                 wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
             seconds = time.perf_counter() - started

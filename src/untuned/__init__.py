@@ -10,6 +10,7 @@ Everything public is here, and is loaded when it is first used:
   collects only;
 - `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
 - `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
+  `Judging`, its options as one record;
 - `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
 - `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
   `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
 from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
+from untuned.version import __version__
 
 if TYPE_CHECKING:
     from untuned import lab
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
     from untuned.adapters.training.trial import train_trial
-    from untuned.api import collect_scores, evaluate, plan, report, reproduce, run
+    from untuned.api import collect_scores, evaluate, plan, report, run
     from untuned.collect.definitions.definition import Definition
     from untuned.collect.definitions.draw import Draw
     from untuned.collect.definitions.registry import algorithm, algorithms
@@ -45,11 +47,11 @@ if TYPE_CHECKING:
     from untuned.collect.study import Study
     from untuned.collect.trial import Trial
     from untuned.evaluation import Evaluation
+    from untuned.judge.judging import Judging
     from untuned.reports import figures, tables
     from untuned.reports.report import Report
+    from untuned.reproduction.reproduce import reproduce
     from untuned.scores import ScoreTable
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BudgetSpent",
@@ -57,6 +59,7 @@ __all__ = [
     "Draw",
     "Evaluation",
     "InvalidInput",
+    "Judging",
     "MissingExtra",
     "Report",
     "ScoreTable",
@@ -93,6 +96,7 @@ _HOMES = {
     "Definition": "untuned.collect.definitions.definition",
     "Draw": "untuned.collect.definitions.draw",
     "Evaluation": "untuned.evaluation",
+    "Judging": "untuned.judge.judging",
     "Report": "untuned.reports.report",
     "ScoreTable": "untuned.scores",
     "Trainer": "untuned.adapters.training.trainer",
@@ -111,7 +115,7 @@ _HOMES = {
     "open_gymnasium": "untuned.adapters.gymnasium.open_gymnasium",
     "read_histories": "untuned.adapters.histories",
     "read_scores": "untuned.adapters.sources",
-    "reproduce": "untuned.api",
+    "reproduce": "untuned.reproduction.reproduce",
     "run_trial": "untuned.collect.runner.trial",
     "train_trial": "untuned.adapters.training.trial",
 }

@@ -1,41 +1,35 @@
 """The functions behind the flat names: they take whatever is handed over, and call the rooms."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from untuned.adapters.sources import OPTIONS as READING
 from untuned.adapters.sources import read_scores
-from untuned.collect.engines.processors import processors
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import RESAMPLES, check_options
 from untuned.judge.evaluate import Progress as Steps
-from untuned.judge.evaluate import evaluate as evaluate_table
-from untuned.judge.methods import Conventions
-from untuned.judge.weights import GAME, UNIFORM, Weights
+from untuned.judge.intervals.method import Method
+from untuned.judge.judging import Judging
+from untuned.options import split, takes_options_of
+from untuned.processors import processors
 
 if TYPE_CHECKING:
-    from untuned.collect.progress import Progress
     from untuned.collect.session import Collected
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
+    from untuned.histories import Histories
     from untuned.plans import Plan
     from untuned.reports.report import Report
-    from untuned.reproduction.result import Reproduction
 
 
+@takes_options_of(Judging)
 def evaluate(
     scores: Any,
     *,
-    intervals: str | None = None,
-    delta: float = 0.05,
-    weights: Weights = GAME,
-    conventions: Conventions = "valid",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    refine: int | None = None,
+    judging: Judging | None = None,
     workers: int | None = None,
     progress: Steps | None = None,
     **options: Any,
@@ -47,30 +41,15 @@ def evaluate(
     scores
         A `ScoreTable`, or whatever `untuned.read_scores` makes one of: the path of a CSV or Parquet file, of a study's
         folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
-    intervals
-        The method, of those that ``untuned list intervals`` lists: by default ``"pairing"``, the narrowest guaranteed
-        one for numbers of trials chosen beforehand; ``"betting"`` holds however often you look; with the paper's
-        conventions ``"pbp"``.
-    delta
-        The probability that any of the intervals is allowed to miss, in (0, 0.5].
-    weights
-        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before
-        seeing the scores: by environment, by (environment, reference), or an array of either.
-    conventions
-        ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
-    resamples
-        How many the bootstrap draws; 10,000 by default.
-    seed
-        Where the bootstrap's random numbers begin.
-    refine
-        How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
-        default as many as take seconds, none on large boards; 0 for none.
+    judging
+        Options that are together already; those given besides replace its.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and how much there is.
     **options
-        For `untuned.read_scores`: ``ranges``, ``identical``, ``nonfinite``, column names.
+        The options of `Judging`: ``intervals``, ``delta``, ``weights`` and others; and those of `untuned.read_scores`:
+        ``ranges``, ``identical``, ``nonfinite``, column names.
 
     Returns
     -------
@@ -91,20 +70,14 @@ def evaluate(
     good is better than poor.
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
-    table = read_scores(scores, **options)
-    found = evaluate_table(
-        table,
-        intervals=intervals,
-        delta=delta,
-        weights=weights,
-        conventions=conventions,
-        resamples=resamples,
-        seed=seed,
-        refine=refine,
-        workers=processors() if workers is None else workers,
-        progress=progress,
-    )
-    return replace(found, provenance=_with_versions(found.provenance))
+    judging, reading = _judging(READING, judging, **options)
+    return judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+
+
+def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
+    """Return how scores are judged, and the options that are left, of which ``others`` are known."""
+    chosen, rest = split(options, Judging, others)
+    return dataclasses.replace(judging or Judging(), **chosen), rest
 
 
 def collect_scores(
@@ -132,15 +105,14 @@ def collect_scores(
         return session.collect(**options)
 
 
+@takes_options_of(Judging)
 def run(
     study: "Study | str | Path",
     folder: str | Path | None = None,
     *,
+    judging: Judging | None = None,
     replace: bool = False,
     workers: int | None = None,
-    intervals: str | None = None,
-    delta: float = 0.05,
-    weights: Weights = GAME,
     progress: Steps | None = None,
     **options: Any,
 ) -> Evaluation:
@@ -152,18 +124,15 @@ def run(
         A `Study`, or the path of its TOML file.
     folder, replace
         Where results go, and what to do with changed algorithms: as for `Study.open`.
+    judging
+        Options that are together already; those given besides replace its.
     workers
         Trials at the same time, by default one per processor. No number depends on it.
-    intervals
-        The method, as for `evaluate`.
-    delta
-        The probability that any of the intervals is allowed to miss, in (0, 0.5].
-    weights
-        As for `evaluate`; the game's by default.
     progress
         As for `evaluate`.
     **options
-        For `Session.collect`: ``trials``, ``engine``, ``ray_address``, ``stop``, ``watch``.
+        The options of `Judging`, as for `evaluate`; and those of `Session.collect`: ``trials``, ``engine``,
+        ``ray_address``, ``stop``, ``watch``.
 
     Raises
     ------
@@ -172,99 +141,13 @@ def run(
     """
     from untuned.collect.session import Session
 
+    judging, collecting = _judging(inspect.signature(Session.collect).parameters, judging, **options)
     with Session.open(study, folder, replace=replace) as session:
         # Before hours of trials, not after them.
-        check_options(intervals, delta, weights, *session.names)
-        session.collect(workers=workers, **options).check_complete()
+        judging.check(*session.names)
+        session.collect(workers=workers, **collecting).check_complete()
         table = session.scores()
-    return evaluate(table, intervals=intervals, delta=delta, weights=weights, workers=workers, progress=progress)
-
-
-def reproduce(
-    out: str | Path = "reproduction",
-    *,
-    trials: int | None = None,
-    environments: Sequence[str] | None = None,
-    workers: int | None = None,
-    watch: "Callable[[Progress], None] | None" = None,
-    progress: Steps | None = None,
-    pieces: Callable[[int, int], None] | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> "Reproduction":
-    """Run the paper's experiment, judge it, and return it beside what was published; a folder has all of it then.
-
-    What is there already is not run again: stopped or killed, the same call goes on, and with more trials it adds them.
-
-    Parameters
-    ----------
-    out
-        The folder: ``reproduction.html`` to read, ``reproduction.json``, tables, figures, ``report.html`` on the
-        evaluation, and all trials under ``scores``.
-    trials
-        Per algorithm and environment; the paper had 10,000. By default as many as take two processors about half an
-        hour altogether: thousands with discrete states, some dozens with continuous ones.
-    environments
-        Some of the paper's fifteen; all by default.
-    workers
-        How many trials at the same time, by default one per processor. No number depends on it.
-    watch
-        Told how far collecting is, as by `collect_scores`.
-    progress
-        Told how far judging is, as by `evaluate`.
-    pieces
-        Called with how many pieces of work of the test of intervals are done, and how many there are.
-    stop
-        Asked a few times a second; when it says True, what is finished is kept and the rest left.
-
-    Raises
-    ------
-    Stopped
-        When ``stop`` said so.
-    """
-    import untuned
-    from untuned.errors import Stopped
-    from untuned.reproduction import steps
-    from untuned.reproduction.conclusions import conclusions
-    from untuned.reproduction.experiment import study
-    from untuned.reproduction.result import Reproduction
-
-    place = Path(out).expanduser()
-    planned = study(trials, environments)
-    steps.check_folder(place)
-    count = processors() if workers is None else workers
-    with planned.open(place / "scores") as session:
-        collected = session.collect(workers=count, watch=watch, stop=stop)
-        collected.check_complete()
-        table = session.scores()
-
-    def judged(**options: Any) -> Evaluation:
-        if stop is not None and stop():
-            raise Stopped(f"all {collected.stored:,} trials are in {collected.folder}, and not judged yet")
-        return evaluate(table, workers=count, progress=progress, **options)
-
-    others = tuple(judged(intervals=name, conventions="paper") for name in steps.PUBLISHED_METHODS)
-    found = judged()
-    tested = steps.intervals_tested(
-        table, place / "table-2" / "record.jsonl", workers=count, progress=pieces, stop=stop
-    )
-    made = Reproduction(
-        evaluation=found,
-        others=others,
-        replication=tested,
-        conclusions=conclusions(found, others, tested),
-        command=steps.command(out, trials, environments),
-        version=untuned.__version__,
-    )
-    made.save(place)
-    report(
-        found,
-        place / "report.html",
-        title="The paper's experiment, reproduced",
-        beside=others,
-        study=place / "scores",
-        command=made.command,
-    )
-    return made
+    return judging.judge(table, workers=workers, progress=progress)
 
 
 def plan(
@@ -297,18 +180,22 @@ def plan(
     from untuned.judge.plan import MOST
     from untuned.judge.plan import plan as planned
 
-    threads = processors() if workers is None else workers
-    if isinstance(source, Evaluation):
-        _refuse_options(options)
-        found = source
-    else:
-        found = evaluate(source, workers=workers, progress=progress, **options)
-    return planned(found, most=MOST if most is None else most, workers=threads, progress=progress)
+    found = _judged(source, workers, progress, options)
+    return planned(
+        found,
+        most=MOST if most is None else most,
+        workers=processors() if workers is None else workers,
+        progress=progress,
+    )
 
 
-def _refuse_options(options: Mapping[str, Any]) -> None:
+def _judged(source: Any, workers: int | None, progress: Steps | None, options: Mapping[str, Any]) -> Evaluation:
+    """Return an evaluation as it is, and that of anything else."""
+    if not isinstance(source, Evaluation):
+        return evaluate(source, workers=workers, progress=progress, **options)
     if options:
         raise InvalidInput(f"{', '.join(options)} given with an evaluation, which is judged already: leave it out")
+    return source
 
 
 def report(
@@ -316,11 +203,13 @@ def report(
     out: str | Path | None = None,
     *,
     title: str | None = None,
-    beside: "Sequence[str | Evaluation]" = (),
+    beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
     formats: Sequence[str] = ("pdf",),
     command: str | None = None,
+    workers: int | None = None,
+    progress: Steps | None = None,
     **options: Any,
 ) -> "Report":
     """Return an evaluation as people read it, and write it where ``out`` says.
@@ -335,7 +224,7 @@ def report(
     title
         Of the page.
     beside
-        Interval methods to compare with, by name, or evaluations of the same scores.
+        Interval methods to compare with, all other options alike, or evaluations of the same scores.
     study
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
         ``source`` is that folder.
@@ -346,6 +235,10 @@ def report(
         Of the figures in a folder: "pdf", "svg", "png".
     command
         What the page says of how to make it again.
+    workers
+        How many threads judge, by default one per processor; no number depends on it.
+    progress
+        Called with the name of the step, how much of it is done, and how much there is.
     **options
         For `evaluate`.
 
@@ -356,68 +249,62 @@ def report(
     >>> untuned.report(scores, title="Two algorithms")
     <Report: Two algorithms; .save('report.html') writes it>
     """
-    import untuned
-    from untuned.reports.report import Report
+    from untuned.reports.report import judged_alike, made
 
-    judged = isinstance(source, Evaluation)
-    conventions = source.settings["conventions"] if judged else options.get("conventions", "valid")
-    check_report(out, beside=beside, study=study, formats=formats, conventions=conventions)
-    if judged:
-        _refuse_options(options)
-        found = source
-    else:
-        found = evaluate(source, **options)
+    judging = source.judging if isinstance(source, Evaluation) else _judging(READING, **options)[0]
+    check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
+    found = _judged(source, workers, progress, options)
     folder = study if study is not None else study_folder(source)
-    histories = None
-    if folder is not None:
-        from untuned.adapters.histories import read_histories
-
-        histories = read_histories(folder)
-        if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
-            raise InvalidInput(f"the study in {folder} has no algorithm and environment of these scores: name theirs")
-    others = tuple(_beside(found, each, options) for each in beside)
-    made = Report(
-        evaluation=found,
-        title=title or _title(found),
-        command=command or _as_python(found, title, others, study, bool(planned)),
-        version=untuned.__version__,
-        beside=others,
-        histories=histories,
-        plan=plan(found) if planned is True else planned or None,
+    written = made(
+        found,
+        title=title,
+        command=command,
+        beside=judged_alike(found, beside, workers=workers, progress=progress),
+        study=study,
+        histories=None if folder is None else _histories(found, folder),
+        plan=plan(found, workers=workers, progress=progress) if planned is True else planned or None,
     )
     if out is not None:
-        made.save(out, formats=tuple(formats))
-    return made
-
-
-def _title(found: Evaluation) -> str:
-    name = found.provenance.get("study") or found.provenance.get("file")
-    return f"Evaluation of {name}" if name else "Evaluation of reinforcement-learning algorithms"
+        written.save(out, formats=tuple(formats))
+    return written
 
 
 def check_report(
     out: str | Path | None,
+    judging: Judging,
     *,
-    beside: "Sequence[str | Evaluation]" = (),
+    beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
+    planned: bool = False,
     formats: Sequence[str] = ("pdf",),
-    conventions: Any = "valid",
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
-    from untuned.judge.methods import check_conventions, method
     from untuned.reports.figures.files import checked_formats
     from untuned.reports.report import check_place
 
     if out is not None:
         check_place(out)
     for each in beside:
-        if isinstance(each, str):
-            check_conventions(method(each), conventions)
+        if isinstance(each, str | Method):
+            dataclasses.replace(judging, intervals=each)
+    if planned:
+        from untuned.judge.plan import check_plan
+
+        check_plan(judging)
     checked_formats(formats)
     if study is not None:
         from untuned.collect.session import found_folder
 
         found_folder(study)
+
+
+def _histories(found: Evaluation, folder: str | Path) -> "Histories":
+    from untuned.adapters.histories import read_histories
+
+    histories = read_histories(folder)
+    if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
+        raise InvalidInput(f"the study in {folder} has no algorithm and environment of these scores: name theirs")
+    return histories
 
 
 def study_folder(source: Any) -> Path | None:
@@ -427,50 +314,3 @@ def study_folder(source: Any) -> Path | None:
     from untuned.collect.session import is_study, results_folder
 
     return results_folder(source) if is_study(source) else None
-
-
-def _beside(found: Evaluation, other: str | Evaluation, options: Mapping[str, Any]) -> Evaluation:
-    """Return the same scores judged by another method, all else alike."""
-    if isinstance(other, str):
-        settings: Mapping[str, Any] = found.settings
-        weights = settings["weights"]
-        return evaluate(
-            found.scores,
-            intervals=other,
-            delta=found.delta,
-            weights=weights if weights in (GAME, UNIFORM) else found.q_er,
-            conventions=settings["conventions"],
-            **{name: options[name] for name in ("resamples", "seed", "refine", "workers") if name in options},
-        )
-    if not isinstance(other, Evaluation):
-        raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")
-    if (other.algorithms, other.environments) != (found.algorithms, found.environments):
-        raise InvalidInput("beside has an evaluation of other algorithms or environments: compare the same scores")
-    return other
-
-
-def _as_python(
-    found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None, planned: bool
-) -> str:
-    """Return the call that makes a report again; what only the caller has, a word stands for."""
-    names = ("intervals", "delta", "weights", "conventions", "resamples", "seed", "refine")
-    chosen = {name: repr(found.settings[name]) for name in names if name in found.settings}
-    if found.settings["weights"] == "given":
-        chosen["weights"] = "weights"
-    more = {
-        "title": title,
-        "beside": [each.method for each in beside],
-        "study": None if study is None else str(study),
-        "planned": planned,
-    }
-    judging = ", ".join(f"{name}={value}" for name, value in chosen.items())
-    showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
-    return f"untuned.report(untuned.evaluate(scores, {judging}), 'report.html'{showing})"
-
-
-def _with_versions(provenance: Mapping[str, str]) -> Mapping[str, str]:
-    import numpy
-
-    import untuned
-
-    return MappingProxyType({**provenance, "untuned": untuned.__version__, "numpy": numpy.__version__})

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from html import escape
@@ -17,6 +17,8 @@ from untuned.verdicts import Pairs, Verdict, sentences
 
 if TYPE_CHECKING:
     import polars
+
+    from untuned.judge.judging import Judging
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,25 @@ class PercentileTable:
     high_aer: Floats | None
 
 
+@dataclass(frozen=True)
+class Derived:
+    """What judging derived from its options and the size of the table; None for what the method does not use.
+
+    Attributes
+    ----------
+    slack
+        How much wider than need be the bounds may be, because solving them stopped early.
+    functional
+        The share of delta that went to the bound on averages.
+    refine
+        How many cases branching was allowed to look at, for every pair.
+    """
+
+    slack: float | None = None
+    functional: float | None = None
+    refine: int | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Aggregate scores of algorithms with intervals and ranks, and everything they come from.
@@ -81,15 +102,8 @@ class Evaluation:
 
     Attributes
     ----------
-    method
-        The name of the interval method.
-    valid
-        Whether the method guarantees its level: with probability at least 1 - delta all intervals hold, whatever the
-        distributions and the number of trials.
-    anytime
-        Whether that remains so when looking at results decided how many trials were run.
-    delta
-        The probability that any interval is allowed to miss.
+    judging
+        The options, as they were given.
     algorithms, environments
         Names.
     score_a, low_a, high_a
@@ -109,16 +123,15 @@ class Evaluation:
         The declared lowest and highest score of every environment.
     scores
         What was judged: for pictures of the distributions. It is not part of the JSON.
-    settings, provenance
-        How it was computed, and from what.
+    derived
+        What judging derived from the options.
+    provenance
+        Where the scores come from, and by which versions they were judged.
     warnings
         What a reader must know before quoting a number.
     """
 
-    method: str
-    valid: bool
-    anytime: bool
-    delta: float
+    judging: "Judging"
     algorithms: tuple[str, ...]
     environments: tuple[str, ...]
     score_a: Floats
@@ -132,14 +145,40 @@ class Evaluation:
     trials_ae: Ints
     ranges: tuple[Range, ...]
     scores: ScoreTable
-    settings: Mapping[str, object]
+    derived: Derived = Derived()
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
 
     def __reduce__(self) -> "tuple[Callable[..., Evaluation], tuple[dict[str, Any]]]":
         # Views of mappings cannot be pickled.
         fields = {each.name: getattr(self, each.name) for each in dataclass_fields(self)}
-        return _restored, (fields | {"settings": dict(self.settings), "provenance": dict(self.provenance)},)
+        return _restored, (fields | {"provenance": dict(self.provenance)},)
+
+    @property
+    def method(self) -> str:
+        """The name of the interval method."""
+        return self.judging.method.name
+
+    @property
+    def valid(self) -> bool:
+        """Whether the level is guaranteed, whatever the distributions and the number of trials."""
+        return self.judging.valid
+
+    @property
+    def anytime(self) -> bool:
+        """Whether that remains so when looking at results decided how many trials were run."""
+        return self.judging.method.anytime
+
+    @property
+    def delta(self) -> float:
+        """The probability that any interval is allowed to miss."""
+        return self.judging.delta
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The options that were in use and what was derived from them, as JSON has them."""
+        derived = {name: value for name, value in asdict(self.derived).items() if value is not None}
+        return MappingProxyType(self.judging.facts() | derived)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -370,8 +409,7 @@ def percent(delta: float) -> str:
 
 def _restored(fields: dict[str, Any]) -> Evaluation:
     """Return the evaluation again after it was pickled or copied."""
-    views = {name: MappingProxyType(fields[name]) for name in ("settings", "provenance")}
-    return Evaluation(**(fields | views))
+    return Evaluation(**(fields | {"provenance": MappingProxyType(fields["provenance"])}))
 
 
 def _number(value: float) -> float | None:

@@ -10,7 +10,7 @@ import pytest
 import untuned
 from support.calling import Call, caller
 from untuned.collect.store.store import Store
-from untuned.reproduction import steps
+from untuned.reproduction import reproduce as steps
 from untuned.reproduction.experiment import TESTED_ON
 
 SMALL = ("--trials", "3", "--environments", "chain-10-deterministic,chain-10-stochastic")

@@ -11,9 +11,9 @@ from scipy import stats
 from oracle.reference import bounds, judging
 from oracle.reference.judging import Cells, Floats, Integers, Payoff, Support
 from support.bounding import maxima
+from support.judging import evaluate
 from untuned.evaluation import Evaluation
 from untuned.judge import bootstrap, game, propagate, streams
-from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw, student
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.percentiles import percentiles

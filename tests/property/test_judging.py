@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from oracle.reference import judging
 from support.bounding import maxima
+from support.judging import evaluate
 from untuned.evaluation import Evaluation
 from untuned.judge import game, propagate
-from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals import dkw
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.percentiles import percentiles

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from oracle.reference import judging
+from support.judging import evaluate
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import Conventions
 from untuned.judge.propagate import propagated

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from support.judging import evaluate
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.plan import plan
 from untuned.lab import population

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from oracle.reference import judging
-from untuned.judge.evaluate import evaluate
+from support.judging import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.scores import Floats, ScoreTable
 

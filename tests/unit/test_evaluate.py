@@ -16,9 +16,9 @@ import pytest
 from numpy.typing import ArrayLike
 
 import untuned
+from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import margin, mean_interval, mean_intervals
 from untuned.judge.methods import METHODS, boxes, method
@@ -290,9 +290,9 @@ def test_numpys_numbers_are_numbers() -> None:
     found = evaluate(
         table(),
         intervals="bootstrap",
-        delta=np.float32(0.25),  # type: ignore[arg-type]
-        resamples=np.int64(20),  # type: ignore[arg-type]
-        seed=np.uint8(3),  # type: ignore[arg-type]
+        delta=np.float32(0.25),
+        resamples=np.int64(20),
+        seed=np.uint8(3),
         workers=np.int32(1),  # type: ignore[arg-type]
     )
     same = evaluate(table(), intervals="bootstrap", delta=0.25, resamples=20, seed=3)

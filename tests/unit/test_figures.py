@@ -23,11 +23,12 @@ from matplotlib.legend import Legend
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
+from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks, percent
 from untuned.histories import Histories, History
-from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals.dkw import band
+from untuned.judge.judging import Judging
 from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
@@ -95,10 +96,7 @@ def found(scores: ScoreTable, *, valid: bool = True, width: float = 0.06) -> Eva
     q_er = 1.0 + np.add.outer(np.arange(m), 2.0 * np.arange(n))
     rank_a = n - np.arange(n, dtype=np.int64)
     return Evaluation(
-        method="pairing" if valid else "bootstrap",
-        valid=valid,
-        anytime=False,
-        delta=0.05,
+        judging=Judging(intervals="pairing" if valid else "bootstrap"),
         algorithms=scores.algorithms,
         environments=scores.environments,
         score_a=score_a,
@@ -112,7 +110,6 @@ def found(scores: ScoreTable, *, valid: bool = True, width: float = 0.06) -> Eva
         trials_ae=scores.trials,
         ranges=scores.ranges,
         scores=scores,
-        settings={"conventions": "valid", "payoff": "mid-rank"},
     )
 
 

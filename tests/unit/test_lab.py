@@ -21,8 +21,9 @@ from scipy import integrate, stats
 
 from oracle.reference import judging
 from support import lab_work
+from support.judging import evaluate
 from untuned.errors import InvalidInput, Stopped, StoreError, UnknownName, UntunedError
-from untuned.judge.evaluate import evaluate
+from untuned.judge.judging import Judging
 from untuned.judge.methods import METHODS, boxes, payoff_of
 from untuned.judge.percentiles import Payoff, percentiles
 from untuned.judge.pool import pools
@@ -44,7 +45,7 @@ from untuned.lab import (
 )
 from untuned.lab.contenders import contenders
 from untuned.lab.coverage_experiment import EVENTS
-from untuned.lab.data_sets import Design, Options, Tally, data_set, experiment
+from untuned.lab.data_sets import Design, Tally, data_set, experiment
 from untuned.lab.figures import coverage_figure, replication_figure
 from untuned.lab.journal import Journal
 from untuned.lab.mixtures import Law, Part, draw, even, mixture, normal, percentile, point, two
@@ -885,7 +886,7 @@ def tallied(method: Any, name: str, design: Design, data_sets: int = 5) -> Tally
     total = Tally()
     for number in range(data_sets):
         truth = known.truth(payoff_of(tested.conventions))
-        total.add(experiment(known, truth, tested, design, Options(refine=0, resamples=20), number))
+        total.add(experiment(known, truth, tested, design, Judging(refine=0, resamples=20), number))
     return total
 
 
@@ -932,7 +933,7 @@ def test_truths_a_rounding_away_are_not_missed_and_others_are() -> None:
     table = data_set(known, Design(10), 0, 0)
     evaluation = evaluate(table, intervals=lab_work.LYING, refine=0)
     assert evaluation.percentiles.high_aer is not None
-    options = Options(refine=0)
+    options = Judging(refine=0)
     # The ends of the intervals themselves, and a little beyond.
     for beyond, missed in ((0.0, 0), (5e-12, 0), (5e-11, 1)):
         above = Truth(evaluation.percentiles.high_aer + beyond, evaluation.high_a + beyond)
@@ -979,7 +980,7 @@ def test_the_first_look_is_that_of_the_first_trials() -> None:
     known, design = population("unequal"), Design(12, 6)
     table = known.first(data_set(known, design, 0, 3), 6)
     evaluation = evaluate(table, intervals=lab_work.LYING, refine=0)
-    found = experiment(known, known.truth("mid-rank"), contender(lab_work.LYING), design, Options(refine=0), 3)
+    found = experiment(known, known.truth("mid-rank"), contender(lab_work.LYING), design, Judging(refine=0), 3)
     assert found.trials == 6
     assert found.decided == np.count_nonzero(evaluation.pairs.better_ab)
     assert found.width == pytest.approx(float((evaluation.high_a - evaluation.low_a).mean()))

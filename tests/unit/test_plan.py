@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.judge.plan import MOST, chained, plan
 from untuned.plans import Plan, PlannedPair, Why
 from untuned.scores import Floats, ScoreTable

@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from support.judging import evaluate
 from untuned.collect.environments.names import NAMES
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
 from untuned.lab import table_two
 from untuned.lab.rates import Rate
 from untuned.lab.table_two import Replicates, Replication
-from untuned.reproduction import agreement, experiment, published, steps
+from untuned.reproduction import agreement, experiment, published
+from untuned.reproduction import reproduce as steps
 from untuned.reproduction.agreement import Agreement, mean_z
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status, conclusions
 from untuned.reproduction.experiment import ALGORITHMS, study

@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 import untuned
+from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.differences import closed, separate
-from untuned.judge.evaluate import evaluate
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import METHODS
 from untuned.judge.propagate import Bounds, propagated
@@ -362,7 +362,7 @@ def test_the_number_of_cases_is_kept_to_and_told() -> None:
     # Intervals on aggregates do not depend on it.
     np.testing.assert_array_equal(few.low_a, none.low_a)
     np.testing.assert_array_equal(few.high_a, none.high_a)
-    assert evaluate(table(), refine=np.int32(5)).to_json() == few.to_json()  # type: ignore[arg-type]
+    assert evaluate(table(), refine=np.int32(5)).to_json() == few.to_json()
     # By default fewer on larger boards: 3e7 over the moves of all joint strategies, and no more than 3000.
     assert evaluate(table()).settings["refine"] == 3000
     wide = ScoreTable.from_array(np.random.default_rng(0).normal(size=(6, 40, 3)))

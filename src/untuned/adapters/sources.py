@@ -16,6 +16,9 @@ _OF_A_DICT = _KNOWLEDGE
 _OF_AN_ARRAY = ("algorithms", "environments", *_KNOWLEDGE)
 _OF_A_TABLE = ("algorithm", "environment", "score", *_KNOWLEDGE)
 
+#: All options of `read_scores`, whatever the source.
+OPTIONS = tuple(dict.fromkeys((*_OF_A_TABLE, *_OF_AN_ARRAY)))
+
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 _ACCEPTED = """pass one of

@@ -14,9 +14,10 @@ from typing import Annotated, Any
 import typer
 
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging_options import Delta, Method, WeightsText, parsed_weights
+from untuned.cli.judging_options import takes_records
 from untuned.cli.progress import Display
 from untuned.errors import InvalidInput, Stopped
+from untuned.judge.judging import Judging
 
 StudyFile = Annotated[Path, typer.Argument(help="The study's TOML file; untuned new writes one.", show_default=False)]
 Out = Annotated[
@@ -88,6 +89,7 @@ def collect(
         typer.echo(f"{collected.stored:,} trials are in {folder}. Next: untuned evaluate {shlex.quote(str(folder))}")
 
 
+@takes_records
 def run(
     study: StudyFile,
     out: Out = None,
@@ -96,9 +98,8 @@ def run(
     engine: Engine = "local",
     ray_address: RayAddress = None,
     replace: Replace = False,
-    intervals: Method = None,
-    delta: Delta = 0.05,
-    weights: WeightsText = "game",
+    *,
+    judging: Judging,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -111,14 +112,12 @@ def run(
         found = api.run(
             study,
             folder,
+            judging=judging,
             replace=replace,
             trials=trials,
             engine=engine,
             workers=workers,
             ray_address=ray_address,
-            intervals=intervals,
-            delta=delta,
-            weights=parsed_weights(weights),
             stop=stop,
             watch=display.collecting,
             progress=display.judging,

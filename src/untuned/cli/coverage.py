@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.collecting import AsJson, Quiet, Workers, stoppable
-from untuned.cli.judging_options import Delta, one_of
+from untuned.cli.judging_options import one_of, typer_option
 from untuned.errors import InvalidInput
+from untuned.judge.judging import DELTA, SEED, Judging
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +63,7 @@ def coverage(
         int | None,
         typer.Option("--every", help="Look after every so many trials, and stop at the first verdict."),
     ] = None,
-    delta: Delta = 0.05,
+    delta: Annotated[float, typer_option(Judging, "delta")] = DELTA,
     refine: Annotated[
         str | None,
         typer.Option(
@@ -71,7 +72,7 @@ def coverage(
             help="Cases to look at for an undecided pair: 20 by default; full is what untuned evaluate does.",
         ),
     ] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", help="For the bootstrap: how many.")] = None,
+    resamples: Annotated[int | None, typer_option(Judging, "resamples")] = None,
     collected: Annotated[
         int | None,
         typer.Option("--collect", metavar="N", help="For --protocol paper: trials per cell to collect; 10000."),
@@ -79,7 +80,7 @@ def coverage(
     confidence: Annotated[
         float | None, typer.Option("--confidence", help="Of the limits of rates; 0.95 by default.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Where random numbers begin.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Where random numbers begin.")] = SEED,
     workers: Workers = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where finished work and pictures are kept.")
@@ -90,7 +91,7 @@ def coverage(
     as_json: AsJson = False,
 ) -> None:
     """Test interval methods on data of which the truth is known: how often they fail, how much they find out."""
-    from untuned.collect.engines.processors import processors
+    from untuned.processors import processors
 
     one_of("--protocol", protocol, ("truth", "paper"))
     options: dict[str, Any] = {

@@ -5,26 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.judging_options import (
-    Columns,
-    Conventions,
-    Delta,
-    Identical,
-    Method,
-    Nonfinite,
-    Ranges,
-    Refine,
-    Resamples,
-    Seed,
-    Source,
-    WeightsText,
-    Workers,
-    judged,
-    one_of,
-    planning,
-)
+from untuned.cli.judging_options import Reading, Source, Workers, judged, one_of, planning, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
+from untuned.judge.judging import Judging
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,19 +20,11 @@ if TYPE_CHECKING:
 _FORMATS = ("text", "json", "markdown", "csv", "latex")
 
 
+@takes_records
 def evaluate(
     source: Source,
-    intervals: Method = None,
-    delta: Delta = 0.05,
-    weights: WeightsText = "game",
-    conventions: Conventions = "valid",
-    ranges: Ranges = None,
-    identical: Identical = None,
-    nonfinite: Nonfinite = None,
-    columns: Columns = None,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    refine: Refine = None,
+    judging: Judging,
+    reading: Reading,
     workers: Workers = None,
     pairs: Annotated[
         bool,
@@ -96,22 +72,7 @@ def evaluate(
             "--format csv prints one table, so that programs can read it: ask for --pairs or for --environments, and "
             "run the command again for the other"
         )
-    found = judged(
-        source,
-        intervals=intervals,
-        delta=delta,
-        weights=weights,
-        conventions=conventions,
-        ranges=ranges,
-        identical=identical,
-        nonfinite=nonfinite,
-        columns=columns,
-        resamples=resamples,
-        seed=seed,
-        refine=refine,
-        workers=workers,
-        planned=planned,
-    )
+    found = judged(source, judging, reading, workers, planned=planned)
     plan = planning(found, workers) if planned else None
     if wanted == "text":
         print_evaluation(found, by_environment, pairs, plan)

@@ -1,16 +1,21 @@
-"""The options of commands that judge scores, and the judging itself with a bar that shows how far it is."""
+"""The options of commands that judge scores, derived from the records that declare them, and judging with a bar."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
+from untuned.judge.judging import Judging
+from untuned.options import Option, declared, option
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
-    from untuned.judge.methods import Conventions as ConventionsName
     from untuned.plans import Plan
     from untuned.scores import Range
 
@@ -22,119 +27,131 @@ Source = Annotated[
         show_default=False,
     ),
 ]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--intervals", metavar="METHOD", help="How intervals are made: untuned list intervals. By default pairing."
-    ),
-]
-Delta = Annotated[float, typer.Option("--delta", help="The probability that any interval may miss, in (0, 0.5].")]
-WeightsText = Annotated[
-    str,
-    typer.Option(
-        "--weights",
-        metavar="game|uniform|NAME=W,...|FILE",
-        help="Weights of environments: the game's, equal ones, given ones, or a JSON file {environment: weight}.",
-    ),
-]
-Conventions = Annotated[
-    str, typer.Option("--conventions", metavar="valid|paper", help="Ties, supports and levels as published: paper.")
-]
-Ranges = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="NAME=LOW:HIGH",
-        help="The lowest and highest score an environment can give; LOW:HIGH for all. Repeatable.",
-    ),
-]
-Identical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--identical",
-        metavar="A,B[@ENVIRONMENT]",
-        help="Algorithms with the same definition, everywhere or on an environment. Repeatable.",
-    ),
-]
-Nonfinite = Annotated[
-    str | None,
-    typer.Option(
-        "--nonfinite",
-        metavar="error|worst",
-        help="A score that is NaN or infinite: refuse it (the default), or count the worst.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="A,E,S",
-        help="The columns of algorithm, environment and score, if they are called something else.",
-    ),
-]
-Resamples = Annotated[int, typer.Option("--resamples", help="For the bootstrap: how many.")]
-Seed = Annotated[int, typer.Option("--seed", help="For the bootstrap: where its random numbers begin.")]
-Refine = Annotated[
-    int | None,
-    typer.Option("--refine", help="Cases to look at for an undecided pair; 0 for none. By size if left out."),
-]
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How scores are read. What is None is left to the source: a study knows its ranges and has no columns to name."""
+
+    ranges: "dict[str, Range] | Range | None" = field(
+        default=None,
+        metadata=option(
+            "The lowest and highest score an environment can give; LOW:HIGH for all. Repeatable.",
+            list[str] | None,
+            flag="--range",
+            metavar="NAME=LOW:HIGH",
+        ),
+    )
+    identical: Any = field(
+        default=None,
+        metadata=option(
+            "Algorithms with the same definition, everywhere or on an environment. Repeatable.",
+            list[str] | None,
+            metavar="A,B[@ENVIRONMENT]",
+        ),
+    )
+    nonfinite: str | None = field(
+        default=None,
+        metadata=option(
+            "A score that is NaN or infinite: refuse it (the default), or count the worst.",
+            str | None,
+            choices=("error", "worst"),
+        ),
+    )
+    columns: dict[str, str] | None = field(
+        default=None,
+        metadata=option(
+            "The columns of algorithm, environment and score, if they are called something else.",
+            str | None,
+            metavar="A,E,S",
+        ),
+    )
+
+    def options(self) -> dict[str, Any]:
+        """Return those that were given, for `untuned.read_scores`."""
+        given = {"ranges": self.ranges, "identical": self.identical, "nonfinite": self.nonfinite}
+        return {name: value for name, value in given.items() if value is not None} | (self.columns or {})
+
+
+def flag(name: str, declaration: Option) -> str:
+    """Return what is typed for an option."""
+    return declaration.flag or f"--{name.replace('_', '-')}"
+
+
+def typer_option(record: type, name: str) -> Any:
+    """Return an option of a record for the command line."""
+    declaration = declared(record)[name][1]
+    return typer.Option(
+        flag(name, declaration),
+        metavar=declaration.metavar or "|".join(declaration.choices) or None,
+        help=declaration.summary,
+    )
+
+
+def takes_records(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with an option for every field of the records that it takes, `Judging` and `Reading`.
+
+    The command line is made from the signature and the annotations, so both are replaced.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name in records:
+            record = records[parameter.name]
+            shown = {
+                name: (Annotated[each.kind, typer_option(record, name)], known.default)
+                for name, (known, each) in declared(record).items()
+            }
+        else:
+            shown = {parameter.name: (hints[parameter.name], parameter.default)}
+        parameters += [
+            # By keyword, so that options may stand before arguments.
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+            for name, (annotation, default) in shown.items()
+        ]
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        made = {name: _made(record, given) for name, record in records.items()}
+        command(**given, **made)
+
+    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+    return wrapped
+
+
+def _made(record: type, given: dict[str, Any]) -> Any:
+    """Return a record of what was typed, which is taken out of ``given``."""
+    values = {}
+    for name, (_, each) in declared(record).items():
+        value = given.pop(name)
+        if value is not None and each.choices:
+            one_of(flag(name, each), value, each.choices)
+        # Typer may make an empty list of an option that was not given.
+        if value == []:
+            value = None
+        values[name] = _PARSERS[name](value) if name in _PARSERS and value is not None else value
+    return record(**values)
+
+
 def judged(
-    source: str,
-    *,
-    planned: bool = False,
-    intervals: str | None,
-    delta: float,
-    weights: str,
-    conventions: str,
-    ranges: list[str] | None,
-    identical: list[str] | None,
-    nonfinite: str | None,
-    columns: str | None,
-    resamples: int,
-    seed: int,
-    refine: int | None,
-    workers: int | None,
+    source: str, judging: Judging, reading: Reading, workers: int | None, *, planned: bool = False
 ) -> "Evaluation":
-    """Return the evaluation of a source under options as they were written; a bar shows on a terminal meanwhile.
+    """Return the evaluation of a source; a bar shows on a terminal meanwhile.
 
     With ``planned`` a plan is to follow: where there can be none, that is said before anything takes long.
     """
     from untuned.api import evaluate
+    from untuned.judge.plan import check_plan
 
-    # What was not given is left to the source: a study knows its ranges, and has no columns to name.
-    options: dict[str, Any] = {}
-    if ranges:
-        options["ranges"] = _ranges(ranges)
-    if identical:
-        options["identical"] = _identical(identical)
-    if nonfinite is not None:
-        options["nonfinite"] = one_of("--nonfinite", nonfinite, ("error", "worst"))
-    if columns is not None:
-        options |= _columns(columns)
-    chosen: ConventionsName = one_of("--conventions", conventions, ("valid", "paper"))
     if planned:
-        from untuned.judge.plan import check_plan
-
-        check_plan(intervals, chosen)
+        check_plan(judging)
     with showing_progress() as progress:
-        return evaluate(
-            source,
-            intervals=intervals,
-            delta=delta,
-            weights=parsed_weights(weights),
-            conventions=chosen,
-            resamples=resamples,
-            seed=seed,
-            refine=refine,
-            workers=workers,
-            progress=progress,
-            **options,
-        )
+        return evaluate(source, judging=judging, workers=workers, progress=progress, **reading.options())
 
 
 def planning(found: "Evaluation", workers: int | None) -> "Plan":
@@ -222,3 +239,12 @@ def _weights_file(path: Path) -> Any:
     if not isinstance(content, dict):
         raise InvalidInput(f"--weights {path}: write an object, {{environment: weight}}")
     return content
+
+
+#: Of options that are not typed as Python takes them. A file of weights is read here: the judge reads none.
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "weights": parsed_weights,
+    "ranges": _ranges,
+    "identical": _identical,
+    "columns": _columns,
+}

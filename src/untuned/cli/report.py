@@ -1,35 +1,21 @@
 """``untuned report``: an evaluation as a page to read, or as a folder with all tables and figures."""
 
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.judging_options import (
-    Columns,
-    Conventions,
-    Delta,
-    Identical,
-    Method,
-    Nonfinite,
-    Ranges,
-    Refine,
-    Resamples,
-    Seed,
-    Source,
-    WeightsText,
-    Workers,
-    judged,
-    planning,
-)
+from untuned.cli.judging_options import Reading, Source, Workers, takes_records
+from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
+from untuned.judge.judging import Judging
 
 if TYPE_CHECKING:
     from untuned.reports.report import Report
 
 
+@takes_records
 def report(
     context: typer.Context,
     source: Source,
@@ -65,53 +51,32 @@ def report(
     formats: Annotated[
         str, typer.Option("--figures", metavar="pdf,svg,png", help="What the figures of a folder are written as.")
     ] = "pdf",
-    intervals: Method = None,
-    delta: Delta = 0.05,
-    weights: WeightsText = "game",
-    conventions: Conventions = "valid",
-    ranges: Ranges = None,
-    identical: Identical = None,
-    nonfinite: Nonfinite = None,
-    columns: Columns = None,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
-    refine: Refine = None,
+    *,
+    judging: Judging,
+    reading: Reading,
     workers: Workers = None,
 ) -> None:
     """Write what was found as one page that needs no network, or with all tables and figures as a folder."""
     from untuned import api
-    from untuned.collect.engines.processors import processors
+    from untuned.processors import processors
 
     others = names("--beside", beside)
     kinds = names("--figures", formats)
-    # Before anything takes long.
-    api.check_report(out, beside=others, study=study, formats=kinds, conventions=conventions)
-    judge = partial(
-        judged,
-        source,
-        delta=delta,
-        weights=weights,
-        conventions=conventions,
-        ranges=ranges,
-        identical=identical,
-        nonfinite=nonfinite,
-        columns=columns,
-        resamples=resamples,
-        seed=seed,
-        refine=refine,
-        workers=workers,
-    )
-    found = judge(intervals=intervals, planned=planned)
-    plan = planning(found, workers) if planned else None
-    made = api.report(
-        found,
-        planned=plan or False,
-        title=title,
-        # By the same options: the bootstrap's resamples, for one, are no part of what another method found.
-        beside=[judge(intervals=name) for name in others],
-        study=study if study is not None else api.study_folder(source),
-        command=shlex.join(["untuned", *context.obj]),
-    )
+    # Before the judging, which may take minutes.
+    api.check_report(out, judging, formats=kinds)
+    with showing_progress() as progress:
+        made = api.report(
+            source,
+            judging=judging,
+            planned=planned,
+            title=title,
+            beside=others,
+            study=study,
+            command=shlex.join(["untuned", *context.obj]),
+            workers=workers,
+            progress=progress,
+            **reading.options(),
+        )
     written = made.save(out, formats=kinds, workers=processors() if workers is None else workers)
     _tell(made, written)
 

@@ -29,11 +29,11 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiment and show its tables, figures and conclusions beside the published ones."""
-    from untuned import api
     from untuned.cli.terminal import console, text
+    from untuned.reproduction.reproduce import reproduce as reproduction
 
     with stoppable(quiet) as (stop, display):
-        found = api.reproduce(
+        found = reproduction(
             out,
             trials=trials,
             environments=None if environments is None else names("--environments", environments),

@@ -192,6 +192,6 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
         def advance(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done)
+            bar.update(tasks[what], completed=done, total=total)
 
         yield advance

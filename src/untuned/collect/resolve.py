@@ -25,6 +25,7 @@ from untuned.collect.kernels.jit import source_fingerprint
 from untuned.collect.metrics import Metric, metric
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
+from untuned.version import __version__
 
 #: Who resolves what is not ours.
 _ADAPTERS = {
@@ -394,6 +395,7 @@ def _facts(
         "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
         "kernels": source_fingerprint(),
+        "untuned": __version__,
     }
 
 

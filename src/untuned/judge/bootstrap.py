@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.game import constants, stationary
+from untuned.judge.intervals.method import Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.pool import Pool
@@ -317,3 +318,13 @@ def _average(boards: Floats, weights: Floats, found: Floats) -> None:
             for k in range(columns):
                 total += boards[b, a, k] * weights[b, k]
             found[b, a] = total
+
+
+METHOD = Method(
+    "bootstrap",
+    "Bootstrap",
+    False,
+    "the paper's: percentile bootstrap of the aggregates; misses more often than it says",
+    True,
+    None,
+)

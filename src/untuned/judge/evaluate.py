@@ -1,14 +1,13 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import gammaln
 
 from untuned.errors import InvalidInput
-from untuned.evaluation import Evaluation, Means, PercentileTable
+from untuned.evaluation import Derived, Evaluation, Means, PercentileTable
 from untuned.judge.averaged_bound import functional, share
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.differences import (
@@ -22,20 +21,21 @@ from untuned.judge.differences import (
 )
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
-from untuned.judge.methods import Conventions, Method, boxes, check_conventions, method, payoff_of
+from untuned.judge.intervals.method import Method
+from untuned.judge.judging import GAME, Judging, whole
+from untuned.judge.methods import boxes
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.simultaneous_intervals import Boxes
-from untuned.judge.weights import GAME, UNIFORM, Weights, fixed
+from untuned.judge.weights import weights_of
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Pairs
 
-#: Told what is being done, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
 
-RESAMPLES = 10_000
 # With fewer trials than this the approximate methods have not even their approximation to stand on.
 _FEW = 30
 #: Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
@@ -46,39 +46,16 @@ _FEW_CASES = 10
 _WORK = 3e7
 
 
-def evaluate(
-    table: ScoreTable,
-    *,
-    intervals: str | Method | None = None,
-    delta: float = 0.05,
-    weights: Weights = GAME,
-    conventions: Conventions = "valid",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    refine: int | None = None,
-    workers: int = 1,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Return aggregate scores, intervals, verdicts and ranks of all algorithms in a table.
-
-    The options are those of `untuned.evaluate`, where they are described.
-    """
-    delta = level(delta)
-    if conventions not in ("valid", "paper"):
-        raise InvalidInput(f"conventions={conventions!r}: pass 'valid' or 'paper'")
-    chosen = method(intervals, conventions)
-    check_conventions(chosen, conventions)
-    resamples = whole("resamples", resamples, 1, "10000 as in the paper")
-    seed = whole("seed", seed, 0, "0 by default")
+def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Progress | None = None) -> Evaluation:
+    """Return aggregate scores, intervals, verdicts and ranks of all algorithms in a table."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
-    if refine is not None:
-        refine = whole("refine", refine, 0, "0 for no branching, None for what suits the size")
     _check(table)
-    q_er = _fixed(weights, table.algorithms, table.environments)
+    chosen, delta, conventions = judging.method, judging.delta, judging.conventions
+    q_er = weights_of(judging.weights, table.algorithms, table.environments)
 
     n = len(table.algorithms)
     pooled = pools(table)
-    estimates = percentiles(pooled, payoff_of(conventions))
+    estimates = percentiles(pooled, judging.payoff)
     empty = _empty(table, estimates)
     if chosen.intervals is None and empty:
         algorithm, environment = empty[0]
@@ -94,9 +71,9 @@ def evaluate(
 
     found: Boxes | None = None
     part = 0.0
-    cases = _cases(*estimates.trials_ae.shape) if refine is None else refine
+    cases = _cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
     if chosen.intervals is None:
-        bounds = _bootstrapped(pooled, estimates, table, delta, q_er, resamples, seed, workers, progress)
+        bounds = _bootstrapped(pooled, estimates, table, judging, q_er, workers, progress)
         differences = separate(bounds)
     else:
         # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
@@ -116,10 +93,7 @@ def evaluate(
     pairs = differences.pairs()
 
     return Evaluation(
-        method=chosen.name,
-        valid=chosen.guaranteed and conventions == "valid",
-        anytime=chosen.anytime,
-        delta=delta,
+        judging=judging,
         algorithms=table.algorithms,
         environments=table.environments,
         score_a=score_a,
@@ -135,7 +109,7 @@ def evaluate(
         trials_ae=table.trials,
         ranges=table.ranges,
         scores=table,
-        settings=MappingProxyType(_settings(chosen, delta, weights, conventions, resamples, seed, cases, part, bounds)),
+        derived=_derived(judging, bounds.slack, part, cases),
         provenance=table.provenance,
         warnings=(
             *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
@@ -143,31 +117,6 @@ def evaluate(
             *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
         ),
     )
-
-
-def check_options(
-    intervals: str | None, delta: float, weights: Weights, algorithms: Sequence[str], environments: Sequence[str]
-) -> None:
-    """Refuse what `evaluate` would refuse: for those who have hours of work before they call it."""
-    method(intervals)
-    level(delta)
-    _fixed(weights, algorithms, environments)
-
-
-def _fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
-    """Return the weights, None for those of the game, after a look whether there is anything to compare."""
-    if len(algorithms) == 1:
-        raise InvalidInput(
-            f"there is one algorithm, {algorithms[0]!r}: percentiles compare algorithms with one another. Add another, "
-            "at least a simple baseline"
-        )
-    q_er = fixed(weights, algorithms, environments)
-    if q_er is None and len(environments) == 1:
-        raise InvalidInput(
-            f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
-            "pass weights='uniform' to average over the references alone"
-        )
-    return q_er
 
 
 #: Solved to less than this, nothing that is printed changes.
@@ -182,22 +131,6 @@ def _unsolved(error: float, slack: float) -> list[str]:
     if slack > _SOLVED:
         found.append(f"The bounds were not solved exactly: they hold, and may be wider than need be by {slack:.1g}.")
     return found
-
-
-def level(delta: object) -> float:
-    """Return delta as a Python number, whatever kind of number it was."""
-    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating):
-        raise InvalidInput(f"delta={delta!r} is not a number: pass 0.05 for 95 % intervals")
-    if not 0.0 < delta <= 0.5:
-        raise InvalidInput(f"delta={delta!r} is outside (0, 0.5]: pass 0.05 for 95 % intervals")
-    return float(delta)
-
-
-def whole(name: str, value: object, least: int, advice: str) -> int:
-    """Return a whole number as a Python one, whatever kind it was."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")
-    return int(value)
 
 
 def _empty(table: ScoreTable, estimates: Percentiles) -> list[tuple[str, str]]:
@@ -252,10 +185,8 @@ def _bootstrapped(
     pooled: tuple[Pool, ...],
     estimates: Percentiles,
     table: ScoreTable,
-    delta: float,
+    judging: Judging,
     q_er: Floats | None,
-    resamples: int,
-    seed: int,
     workers: int,
     progress: Progress | None,
 ) -> Bounds:
@@ -263,18 +194,18 @@ def _bootstrapped(
         pooled,
         equilibrium(estimates.z_aer).d_aer,
         estimates.payoff,
-        resamples,
-        seed,
+        judging.resamples,
+        judging.seed,
         q_er=q_er,
         workers=workers,
-        advance=counter("resamples", resamples, progress),
+        advance=counter("resamples", judging.resamples, progress),
     )
-    low, high = percentile_ends(aggregates, delta / table.trials.size)
+    low, high = percentile_ends(aggregates, judging.delta / table.trials.size)
     return Bounds(low, high, 0.0)
 
 
 def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
-    """Return what counts up to ``total`` and says so; None where nobody listens."""
+    """Return a function that counts up to ``total`` and reports it; None without ``progress``."""
     if progress is None:
         return None
     done = 0
@@ -307,31 +238,13 @@ def _mean(cell: Floats) -> float:
     return mean if np.isfinite(mean) else float(np.sum(cell / cell.size))
 
 
-def _settings(
-    chosen: Method,
-    delta: float,
-    weights: Weights,
-    conventions: Conventions,
-    resamples: int,
-    seed: int,
-    cases: int,
-    part: float,
-    bounds: Bounds,
-) -> Mapping[str, object]:
-    settings: dict[str, object] = {
-        "intervals": chosen.name,
-        "delta": delta,
-        "weights": weights if isinstance(weights, str) and weights in (GAME, UNIFORM) else "given",
-        "conventions": conventions,
-        "payoff": payoff_of(conventions),
-    }
-    if chosen.intervals is None:
-        settings |= {"resamples": resamples, "seed": seed}
-    else:
-        settings["slack"] = bounds.slack
-        if conventions == "valid":
-            settings |= {"functional": part} | ({"refine": cases} if settings["weights"] == GAME else {})
-    return settings
+def _derived(judging: Judging, slack: float, part: float, cases: int) -> Derived:
+    """Return what was derived from the options; None for what was not used."""
+    if judging.method.intervals is None:
+        return Derived()
+    if judging.conventions != "valid":
+        return Derived(slack=slack)
+    return Derived(slack=slack, functional=part, refine=cases if judging.weights == GAME else None)
 
 
 def _is_nothing_known(found: Boxes | None, pairs: Pairs) -> bool:

@@ -26,19 +26,18 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.averaged_bound import Functional, functional, share
 from untuned.judge.differences import Pair, one, under_given_weights
-from untuned.judge.evaluate import PARTS, Progress, counter, whole
+from untuned.judge.evaluate import PARTS, Progress, counter
 from untuned.judge.intervals import betting, dkw
 from untuned.judge.intervals.comparisons import possible
 from untuned.judge.intervals.kl import lower_limit
 from untuned.judge.jit import kernel
-from untuned.judge.methods import Conventions, method
+from untuned.judge.judging import GAME, Judging, whole
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import weighted
 from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.judge.threads import mapped
 from untuned.judge.transitions import Board, board
-from untuned.judge.weights import GAME
 from untuned.plans import Plan, PlannedPair, Why
 from untuned.scores import Floats, Ints
 from untuned.verdicts import RESOLUTION
@@ -220,8 +219,8 @@ class _Planned:
         if self.made is None:
             assert self.high_ab is not None
             return bool(self.high_ab[pair] < -RESOLUTION)
-        budget = self.pilot.evaluation.settings["refine"]
-        assert isinstance(budget, int)
+        budget = self.pilot.evaluation.derived.refine
+        assert budget is not None
         score_a, budget = self.pilot.evaluation.score_a, min(budget, _CASES)
         bound, _ = one(self.boxes, self.made, pair, score_a, functional=self.functional, budget=budget)
         return bound < -RESOLUTION
@@ -231,8 +230,8 @@ def _pilot(evaluation: Evaluation) -> _Pilot:
     """Return what there is to plan with, after a look whether it can be."""
     if not isinstance(evaluation, Evaluation):
         raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
+    check_plan(evaluation.judging)
     table = evaluation.percentiles
-    _check(evaluation.method, str(evaluation.settings["conventions"]), table.low_aer is not None)
     assert table.low_aer is not None
     assert table.high_aer is not None
     pooled = pools(evaluation.scores)
@@ -244,34 +243,29 @@ def _pilot(evaluation: Evaluation) -> _Pilot:
         evaluation,
         pooled,
         estimates,
-        None if evaluation.settings["weights"] == GAME else evaluation.q_er,
+        None if evaluation.judging.weights == GAME else evaluation.q_er,
         _width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
         _width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
     )
 
 
-def check_plan(intervals: str | None, conventions: Conventions) -> None:
-    """Refuse before scores are judged what `plan` would refuse after that."""
-    chosen = method(intervals, conventions)
-    _check(chosen.name, conventions, chosen.intervals is not None)
-
-
-def _check(name: str, conventions: str, has_intervals: bool) -> None:
-    if conventions != "valid":
+def check_plan(judging: Judging) -> None:
+    """Refuse options without a plan: callers check them before scores are judged, which may take minutes."""
+    if judging.conventions != "valid":
         raise InvalidInput(
             "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
             "makes that right"
         )
-    if not has_intervals:
+    if judging.method.intervals is None:
         raise InvalidInput(
-            f"a plan needs intervals on percentiles, which {name!r} has none of: evaluate with 'pairing' or "
-            "'betting', or with 'wilson' for an approximate method"
+            f"a plan needs intervals on percentiles, which {judging.method.name!r} has none of: evaluate with "
+            "'pairing' or 'betting', or with 'wilson' for an approximate method"
         )
 
 
 def _part(evaluation: Evaluation) -> float:
-    part = evaluation.settings["functional"]
-    assert isinstance(part, float)
+    part = evaluation.derived.functional
+    assert part is not None
     return part
 
 

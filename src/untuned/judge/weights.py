@@ -1,18 +1,56 @@
-"""Weights of environments and references that somebody chose before seeing any score."""
+"""Weights of environments and references that were chosen before seeing any score."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from untuned.errors import InvalidInput, UnknownName
+from untuned.judge.judging import GAME, UNIFORM
 from untuned.scores import Floats
 
 #: "game" for the equilibrium, "uniform", weights by environment, by (environment, reference), or an array of either.
 Weights = str | Mapping[str, float] | Mapping[tuple[str, str], float] | ArrayLike
 
-GAME = "game"
-UNIFORM = "uniform"
+
+def checked(weights: Weights) -> Weights:
+    """Return weights as a word, a dictionary or nested tuples, which nothing changes later and which compare."""
+    if isinstance(weights, str):
+        if weights not in (GAME, UNIFORM):
+            raise InvalidInput(
+                f"weights={weights!r}: pass 'game', 'uniform', a dictionary by environment, or an array "
+                "[environment, reference]"
+            )
+        return str(weights)
+    if isinstance(weights, Mapping):
+        return dict(weights)
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("weights are not numbers: pass 'game', 'uniform', a dictionary or an array") from None
+    given: ArrayLike = _as_tuples(array.tolist())
+    return given
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+def weights_of(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
+    """Return the weights q[e, r], None for those of the game, and refuse names that leave nothing to compare."""
+    if len(algorithms) == 1:
+        raise InvalidInput(
+            f"there is one algorithm, {algorithms[0]!r}: percentiles compare algorithms with one another. Add another, "
+            "at least a simple baseline"
+        )
+    q_er = fixed(weights, algorithms, environments)
+    if q_er is None and len(environments) == 1:
+        raise InvalidInput(
+            f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
+            "pass weights='uniform' to average over the references alone"
+        )
+    return q_er
 
 
 def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
@@ -21,25 +59,19 @@ def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[st
     An environment's weight is spread evenly over the references. Weights need not sum to 1.
     """
     n, m = len(algorithms), len(environments)
+    weights = checked(weights)
     if isinstance(weights, str):
-        if weights == GAME:
-            return None
-        if weights == UNIFORM:
-            return np.full((m, n), 1.0 / (m * n))
-        raise InvalidInput(
-            f"weights={weights!r}: pass 'game', 'uniform', a dictionary by environment, or an array "
-            "[environment, reference]"
-        )
+        return None if weights == GAME else np.full((m, n), 1.0 / (m * n))
     if isinstance(weights, Mapping):
         q_er = _from_mapping(weights, algorithms, environments)
     else:
-        q_er = _from_array(weights, n, m)
+        q_er = _from_array(np.array(weights, dtype=np.float64), n, m)
     if not np.isfinite(q_er).all() or (q_er < 0).any():
         raise InvalidInput("weights must be finite numbers, none of them negative")
     largest = q_er.max()
     if largest <= 0:
         raise InvalidInput("all weights are 0: give some environment a positive one")
-    # By the largest first: the sum of numbers that a float can hold may be one that it cannot.
+    # By the largest first: the sum of finite numbers may overflow.
     scaled: Floats = q_er / largest
     scaled /= scaled.sum()
     return scaled
@@ -71,11 +103,7 @@ def _from_mapping(
     return q_er
 
 
-def _from_array(weights: ArrayLike, n: int, m: int) -> Floats:
-    try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput("weights are not numbers: pass 'game', 'uniform', a dictionary or an array") from None
+def _from_array(array: Floats, n: int, m: int) -> Floats:
     if array.shape == (m,):
         return np.repeat(array[:, None] / n, n, axis=1)
     if array.shape == (m, n):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from untuned.errors import InvalidInput
-from untuned.judge.methods import METHODS, Conventions, Method, check_conventions, method
+from untuned.judge.methods import BUILT_IN, METHODS, Conventions, Method, check_conventions, method
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, ScoreTable
@@ -57,8 +57,7 @@ def contender(what: str | Method) -> Contender:
         intervals that are shrunk. Or a `Method`.
     """
     if isinstance(what, Method):
-        known = METHODS.get(what.name)
-        return Contender(what.name, what, own="" if known is what else _hashed(what))
+        return Contender(what.name, what, own=_own(what))
     if not isinstance(what, str):
         raise InvalidInput(f"methods: {what!r} is no method: pass a name, untuned list intervals shows all")
     name, star, factor = what.partition("*")
@@ -68,13 +67,17 @@ def contender(what: str | Method) -> Contender:
     chosen = method(name)
     under: Conventions = "paper" if conventions == "paper" else "valid"
     check_conventions(chosen, under)
+    own = _own(chosen)
     if star:
         chosen = _shrunk(chosen, what, factor)
-    return Contender(what, chosen, under)
+    return Contender(what, chosen, under, own)
 
 
-def _hashed(own: Method) -> str:
-    function = own.intervals
+def _own(chosen: Method) -> str:
+    """Return a hash of the code of a user's method; nothing for those that come with the package."""
+    if any(each is chosen for each in BUILT_IN):
+        return ""
+    function = chosen.intervals
     code = getattr(function, "__code__", None)
     try:
         content = pickle.dumps(function) if code is None else marshal.dumps(code)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from untuned.collect.engines.engine import Stop
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.evaluate import whole
+from untuned.judge.judging import DELTA, SEED, Judging, whole
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.data_sets import Design, Tally, experiment
@@ -26,9 +26,9 @@ from untuned.lab.running import Progress, run
 from untuned.lab.work_units import (
     Piece,
     Shared,
-    checked_options,
     compile_first,
     decisive_code,
+    lab_options,
     pieces_of,
     sizes_and_counts,
 )
@@ -336,12 +336,12 @@ def coverage(
     trials: Sequence[int] = TRIALS,
     *,
     data_sets: int | Sequence[int] = DATA_SETS,
-    delta: float = 0.05,
+    delta: float = DELTA,
     every: int | None = None,
     confidence: float = CONFIDENCE,
     refine: int | None = REFINE,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int = SEED,
     workers: int = 1,
     record: str | Path | None = None,
     progress: Progress | None = None,
@@ -363,7 +363,7 @@ def coverage(
         For each population and number of trials; a list has one number for each of ``trials``. All methods get the
         same. 200 by default.
     delta
-        How often a method may fail, in (0, 0.5].
+        How often a method may fail, in (0, 0.5]; 0.05 by default.
     every
         Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
         is one look.
@@ -375,7 +375,7 @@ def coverage(
     resamples
         Of the bootstrap, 1,000 by default.
     seed
-        Where random numbers begin.
+        Where random numbers begin; 0 by default.
     workers
         How many processes. No number but the time depends on it.
     record
@@ -395,15 +395,16 @@ def coverage(
     counts = sizes_and_counts(trials, data_sets)
     every = None if every is None else whole("every", every, 1, "20 is what betting looks at together")
     workers = whole("workers", workers, 1, "one per processor is a good number")
-    options = checked_options(delta, seed, refine, resamples, confidence)
+    _check_confidence(confidence)
+    judging = Judging(delta=delta, seed=seed, refine=refine, resamples=resamples)
     pieces = [
         piece
         for p, population in enumerate(chosen)
         for size, count in counts.items()
         for c, contender in enumerate(tested)
-        for piece in pieces_of(population, p, contender, c, Design(size, every), options, count)
+        for piece in pieces_of(population, p, contender, c, Design(size, every), judging, count)
     ]
-    shared = Shared(tuple(chosen), tested, options)
+    shared = Shared(tuple(chosen), tested, judging)
     found = run(
         _worked,
         shared,
@@ -418,11 +419,11 @@ def coverage(
         totals.setdefault((piece.population, piece.design, piece.contender), Tally()).add(Tally(**facts))
     return Coverage(
         tuple(_row(chosen[p], tested[c], design, tally, confidence) for (p, design, c), tally in totals.items()),
-        options.delta,
+        judging.delta,
         MappingProxyType({population.name: population.summary for population in chosen}),
         MappingProxyType(
             {
-                **dataclasses.asdict(options),
+                **lab_options(judging),
                 "data_sets": {str(size): count for size, count in counts.items()},
                 "confidence": confidence,
                 "code": decisive_code(),
@@ -431,16 +432,21 @@ def coverage(
     )
 
 
+def _check_confidence(confidence: object) -> None:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1.0:
+        raise InvalidInput(f"confidence={confidence!r}: pass a number in [0.5, 1), 0.95 by default")
+
+
 def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     """Return the tally of a piece, None when it was stopped."""
     population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
     truth = population.truth(payoff_of(contender.conventions))
-    compile_first(population, contender, piece, shared.options)
+    compile_first(population, contender, piece, shared.judging)
     tally = Tally()
     for number in piece.numbers():
         if stop():
             return None
-        tally.add(experiment(population, truth, contender, piece.design, shared.options, number))
+        tally.add(experiment(population, truth, contender, piece.design, shared.judging, number))
     return dataclasses.asdict(tally)
 
 

@@ -1,13 +1,13 @@
 """One data set from a population of which the truth is known: what a method says of it, and what of that is wrong."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import evaluate
+from untuned.judge.judging import Judging
 from untuned.lab.contenders import Contender
 from untuned.lab.population_types import Population, Truth
 from untuned.scores import ScoreTable
@@ -37,28 +37,6 @@ class Design:
         if self.every is None:
             return (self.trials,)
         return (*range(self.every, self.trials, self.every), self.trials)
-
-
-@dataclass(frozen=True)
-class Options:
-    """How data sets are judged.
-
-    Attributes
-    ----------
-    delta
-        The probability that any interval may miss.
-    seed
-        Where random numbers begin.
-    refine
-        Cases that branching may look at; None for what `untuned.evaluate` does.
-    resamples
-        Of the bootstrap.
-    """
-
-    delta: float = 0.05
-    seed: int = 0
-    refine: int | None = None
-    resamples: int = 1_000
 
 
 @dataclass
@@ -122,15 +100,15 @@ def data_set(population: Population, design: Design, seed: int, number: int) -> 
 
 
 def experiment(
-    population: Population, truth: Truth, contender: Contender, design: Design, options: Options, number: int
+    population: Population, truth: Truth, contender: Contender, design: Design, judging: Judging, number: int
 ) -> Tally:
     """Return what a method gets wrong in a data set."""
-    table = data_set(population, design, options.seed, number)
+    table = data_set(population, design, judging.seed, number)
     found = Tally(data_sets=1)
     for trials in design.looks():
         looked_at = table if trials == design.trials else population.first(table, trials)
         begin = time.perf_counter()
-        evaluation = judged(looked_at, contender, options, number)
+        evaluation = judged(looked_at, contender, judging, number)
         found.seconds += time.perf_counter() - begin
         _compare(found, evaluation, truth)
         found.trials = trials
@@ -139,18 +117,16 @@ def experiment(
     return found
 
 
-def judged(table: ScoreTable, contender: Contender, options: Options, number: int) -> Evaluation:
+def judged(table: ScoreTable, contender: Contender, judging: Judging, number: int) -> Evaluation:
     """Return the evaluation of data set ``number``."""
-    return evaluate(
-        table,
+    judging = replace(
+        judging,
         intervals=contender.method,
-        delta=options.delta,
         conventions=contender.conventions,
-        resamples=options.resamples,
         # Resampling one data set must not go as it went in another.
-        seed=(options.seed << 32) + number,
-        refine=options.refine,
+        seed=(judging.seed << 32) + number,
     )
+    return judging.judge(table, workers=1)
 
 
 def _compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:

@@ -23,11 +23,11 @@ import numpy as np
 from untuned.collect.engines.engine import Stop
 from untuned.collect.environments.names import NAMES
 from untuned.collect.study import Study
-from untuned.judge.evaluate import whole
+from untuned.judge.judging import DELTA, SEED, Judging, whole
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.coverage_experiment import REFINE
-from untuned.lab.data_sets import ROUNDING, Design, Options, data_set, judged
+from untuned.lab.data_sets import ROUNDING, Design, data_set, judged
 from untuned.lab.journal import Facts, Journal
 from untuned.lab.population_types import CollectedPopulation
 from untuned.lab.rates import Rate
@@ -35,9 +35,9 @@ from untuned.lab.running import Progress, run
 from untuned.lab.work_units import (
     Piece,
     Shared,
-    checked_options,
     compile_first,
     decisive_code,
+    lab_options,
     pieces_of,
     sizes_and_counts,
 )
@@ -164,10 +164,10 @@ def replication(
     trials: Sequence[int] = TRIALS,
     *,
     samples: int | Sequence[int] = SAMPLES,
-    delta: float = 0.05,
+    delta: float = DELTA,
     refine: int | None = REFINE,
     resamples: int = RESAMPLES,
-    seed: int = 0,
+    seed: int = SEED,
     workers: int = 1,
     record: str | Path | None = None,
     progress: Progress | None = None,
@@ -186,13 +186,13 @@ def replication(
     samples
         How many there are; a list has one number for each size. By default 300, 300, 300, 100 and 30.
     delta
-        The level of the intervals.
+        The level of the intervals, 0.05 by default.
     refine
         Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default.
     resamples
         Of the bootstrap, 10,000 by default.
     seed
-        Where random numbers begin.
+        Where random numbers begin; 0 by default.
     workers
         How many processes. No number but the time depends on it.
     record
@@ -202,17 +202,19 @@ def replication(
     stop
         Polled a few times a second; when it returns True, what is finished is kept in the journal.
     """
-    tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
+    tested, counts, judging, workers = check_replication(
+        methods, trials, samples=samples, delta=delta, refine=refine, resamples=resamples, seed=seed, workers=workers
+    )
     population = CollectedPopulation(scores)
     pieces = [
         ({"protocol": "paper", "form": _FORM, **key}, piece)
         for size, count in counts.items()
         for c, contender in enumerate(tested)
-        for key, piece in pieces_of(population, 0, contender, c, Design(size), options, count)
+        for key, piece in pieces_of(population, 0, contender, c, Design(size), judging, count)
     ]
     found = run(
         _worked,
-        Shared((population,), tested, options),
+        Shared((population,), tested, judging),
         pieces,
         Journal(None if record is None else Path(record)),
         workers=workers,
@@ -229,14 +231,14 @@ def replication(
     for (size, c), several in parts.items():
         contender = tested[c]
         y_a = population.truth(payoff_of(contender.conventions)).y_a
-        published = PUBLISHED.get(contender.name, {}).get(size) if same and options.delta == _DELTA else None
+        published = PUBLISHED.get(contender.name, {}).get(size) if same and judging.delta == _DELTA else None
         rows.append(_row(contender.name, size, several, y_a, published))
     return Replication(
         tuple(rows),
         population.summary,
         MappingProxyType(
             {
-                **dataclasses.asdict(options),
+                **lab_options(judging),
                 "samples": {str(size): count for size, count in counts.items()},
                 "code": decisive_code(),
             }
@@ -249,30 +251,16 @@ def check_replication(
     trials: Sequence[int] = TRIALS,
     *,
     samples: int | Sequence[int] = SAMPLES,
-    delta: float = 0.05,
+    workers: int = 1,
     refine: int | None = REFINE,
     resamples: int = RESAMPLES,
-    seed: int = 0,
-    workers: int = 1,
-) -> None:
-    """Refuse what `replication` would refuse: for those who have hours of collecting before they call it."""
-    _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
-
-
-def _checked(
-    methods: Sequence[str | Method],
-    trials: Sequence[int],
-    samples: int | Sequence[int],
-    delta: float,
-    refine: int | None,
-    resamples: int,
-    seed: int,
-    workers: int,
-) -> tuple[tuple[Contender, ...], dict[int, int], Options, int]:
+    **options: Any,
+) -> tuple[tuple[Contender, ...], dict[int, int], Judging, int]:
+    """Return what `replication` works with, or refuse it: for callers with hours of collecting before it."""
     return (
         contenders(methods),
         sizes_and_counts(trials, samples, "samples"),
-        checked_options(delta, seed, refine, resamples, 0.95),
+        Judging(refine=refine, resamples=resamples, **options),
         whole("workers", workers, 1, "one per processor is a good number"),
     )
 
@@ -280,14 +268,14 @@ def _checked(
 def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     """Return estimates and intervals of all samples in a piece, None when it was stopped."""
     population, contender = shared.populations[piece.population], shared.contenders[piece.contender]
-    compile_first(population, contender, piece, shared.options)
+    compile_first(population, contender, piece, shared.judging)
     found: dict[str, Any] = {"score": [], "low": [], "high": [], "decided": [], "seconds": 0.0}
     for number in piece.numbers():
         if stop():
             return None
-        table = data_set(population, piece.design, shared.options.seed, number)
+        table = data_set(population, piece.design, shared.judging.seed, number)
         begin = time.perf_counter()
-        evaluation = judged(table, contender, shared.options, number)
+        evaluation = judged(table, contender, shared.judging, number)
         found["seconds"] += time.perf_counter() - begin
         found["score"].append(evaluation.score_a.tolist())
         found["low"].append(evaluation.low_a.tolist())

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from untuned.errors import InvalidInput
-from untuned.judge.evaluate import level, whole
 from untuned.judge.jit import source_fingerprint
+from untuned.judge.judging import Judging, whole
 from untuned.lab import contenders, data_sets, mixtures, population_types
 from untuned.lab.contenders import Contender
-from untuned.lab.data_sets import Design, Options, data_set, judged
+from untuned.lab.data_sets import Design, data_set, judged
 from untuned.lab.journal import Facts
 from untuned.lab.population_types import Population
+from untuned.options import declared
 
 #: Data sets in a piece of work: enough to be worth sending, few enough to lose.
 _PIECE = 25
@@ -52,23 +53,23 @@ class Shared:
 
     populations: tuple[Population, ...]
     contenders: tuple[Contender, ...]
-    options: Options
+    judging: Judging
 
 
 def pieces_of(
-    population: Population, p: int, contender: Contender, c: int, design: Design, options: Options, count: int
+    population: Population, p: int, contender: Contender, c: int, design: Design, judging: Judging, count: int
 ) -> list[tuple[Facts, Piece]]:
     """Return the pieces of an experiment with ``count`` data sets, and their keys."""
     found = []
     for first in range(0, count, _PIECE):
         piece = Piece(p, c, design, first, min(_PIECE, count - first))
-        found.append((_key(population, contender, options, piece), piece))
+        found.append((_key(population, contender, judging, piece), piece))
     return found
 
 
-def _key(population: Population, contender: Contender, options: Options, piece: Piece) -> Facts:
+def _key(population: Population, contender: Contender, judging: Judging, piece: Piece) -> Facts:
     """Return everything that decides what comes out of a piece, its time left aside."""
-    decisive: dict[str, Any] = dataclasses.asdict(options)
+    decisive = lab_options(judging)
     # What a method does not use must not make its results others.
     del decisive["refine" if contender.method.intervals is None else "resamples"]
     return {
@@ -81,6 +82,14 @@ def _key(population: Population, contender: Contender, options: Options, piece: 
         "code": decisive_code(),
         **({"own": contender.own} if contender.own else {}),
     }
+
+
+def lab_options(judging: Judging) -> dict[str, Any]:
+    """Return the options that are the same for all work: methods and conventions differ, weights are the game's."""
+    return {name: getattr(judging, name) for name in declared(Judging) if name not in _VARIED}
+
+
+_VARIED = ("intervals", "conventions", "weights")
 
 
 @cache
@@ -122,24 +131,12 @@ def _several(name: str, given: object) -> list[Any]:
     return list(given) if isinstance(given, Iterable) else [given]
 
 
-def checked_options(delta: float, seed: int, refine: int | None, resamples: int, confidence: object) -> Options:
-    """Return the options after a look at each of them."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0.5 <= confidence < 1.0:
-        raise InvalidInput(f"confidence={confidence!r}: pass a number in [0.5, 1), 0.95 by default")
-    return Options(
-        level(delta),
-        whole("seed", seed, 0, "0 by default"),
-        None if refine is None else whole("refine", refine, 0, "0 for no branching, None for what suits the size"),
-        whole("resamples", resamples, 1, "1000 or more"),
-    )
-
-
 #: The methods that this process has used.
 _COMPILED: set[str] = set()
 
 
-def compile_first(population: Population, contender: Contender, piece: Piece, options: Options) -> None:
+def compile_first(population: Population, contender: Contender, piece: Piece, judging: Judging) -> None:
     """Judge a data set for nothing, if this is a process's first of a method: compiling must not count as its time."""
     if contender.name not in _COMPILED:
-        judged(data_set(population, piece.design, options.seed, piece.first), contender, options, piece.first)
+        judged(data_set(population, piece.design, judging.seed, piece.first), contender, judging, piece.first)
         _COMPILED.add(contender.name)

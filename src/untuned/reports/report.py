@@ -1,7 +1,8 @@
 """`Report`: an evaluation as people read it, to be saved or shown."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -9,8 +10,13 @@ from pathlib import Path
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.judge.evaluate import Progress
+from untuned.judge.intervals.method import Method
+from untuned.judge.judging import Judging
+from untuned.options import declared
 from untuned.plans import Plan
 from untuned.reports.page.render import page
+from untuned.version import __version__
 
 _PAGES = (".html", ".htm")
 
@@ -104,9 +110,71 @@ class Report:
         )
 
 
+def made(
+    found: Evaluation,
+    *,
+    title: str | None = None,
+    command: str | None = None,
+    beside: Sequence[Evaluation] = (),
+    study: str | Path | None = None,
+    histories: Histories | None = None,
+    plan: Plan | None = None,
+) -> Report:
+    """Return the report of an evaluation, with a title and a command of its own unless given."""
+    name = found.provenance.get("study") or found.provenance.get("file")
+    return Report(
+        evaluation=found,
+        title=title or (f"Evaluation of {name}" if name else "Evaluation of reinforcement-learning algorithms"),
+        command=command or _as_python(found, title, beside, study, plan is not None),
+        version=__version__,
+        beside=tuple(beside),
+        histories=histories,
+        plan=plan,
+    )
+
+
+def judged_alike(
+    found: Evaluation,
+    others: Sequence[str | Method | Evaluation],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Evaluation, ...]:
+    """Return the same scores judged by other methods, all other options alike; evaluations as they are."""
+    evaluations = []
+    for other in others:
+        if isinstance(other, str | Method):
+            judging = replace(found.judging, intervals=other)
+            evaluations.append(judging.judge(found.scores, workers=workers, progress=progress))
+        elif not isinstance(other, Evaluation):
+            raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")
+        elif (other.algorithms, other.environments) != (found.algorithms, found.environments):
+            raise InvalidInput("beside has an evaluation of other algorithms or environments: compare the same scores")
+        else:
+            evaluations.append(other)
+    return tuple(evaluations)
+
+
+def _as_python(
+    found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None, planned: bool
+) -> str:
+    """Return the call that makes a report again; ``scores`` stands for what only the caller has."""
+    used = found.settings
+    chosen = {name: used[name] for name in declared(Judging) if name in used} | {"weights": found.judging.weights}
+    more = {
+        "title": title,
+        "beside": [each.method for each in beside],
+        "study": None if study is None else str(study),
+        "planned": planned,
+    }
+    judging = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
+    showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
+    return f"untuned.report(untuned.evaluate(scores, {judging}), 'report.html'{showing})"
+
+
 def written(place: Path, text: str) -> Path:
     """Write a file, all of it or nothing, and return its path."""
-    # Half of what stands for a byte of a name that is no text cannot be written: a question mark can.
+    # A lone surrogate cannot be encoded: a question mark stands for it.
     content = text.encode("utf-8", errors="replace")
     beside = place.with_name(f".{place.name[:100]}.{os.getpid()}")
     try:

@@ -35,7 +35,7 @@ def leaders(evaluation: Evaluation) -> tuple[str, ...]:
 
 def scoring(evaluation: Evaluation) -> str:
     """Return what a score is, in words."""
-    ties = "ties count half" if evaluation.settings.get("payoff") == "mid-rank" else "ties count in full"
+    ties = "ties count half" if evaluation.judging.payoff == "mid-rank" else "ties count in full"
     return (
         "The score of an algorithm is the mean of its performance percentiles: the share of a reference's trials that "
         f"a trial of its own is better than ({ties}), over all references and environments, weighted."
@@ -44,7 +44,7 @@ def scoring(evaluation: Evaluation) -> str:
 
 def weighing(evaluation: Evaluation) -> str:
     """Return how environments are weighed, in words."""
-    chosen = evaluation.settings.get("weights")
+    chosen = evaluation.judging.weighting
     if chosen == "game":
         return (
             "Environments and references are weighed by the equilibrium of a game, in which one player picks an "

@@ -7,7 +7,7 @@ from untuned.collect.definitions.paper import ELEVEN
 from untuned.collect.environments.names import NAMES
 from untuned.collect.study import MOST_TRIALS, Study
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.evaluate import whole
+from untuned.judge.judging import whole
 
 #: Decides, with names and numbers, all that is random.
 SEED = 2020

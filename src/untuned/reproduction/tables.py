@@ -69,7 +69,7 @@ def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool
     )
     caption = (
         f"Intervals (low, high) by {found.method}"
-        f"{', as the paper does it' if found.settings['conventions'] == 'paper' else ''}; ranks (worst, best). "
+        f"{', as the paper does it' if found.judging.conventions == 'paper' else ''}; ranks (worst, best). "
         f"{found.claim} {what}"
     )
     return Table(f"Aggregate scores by {found.method}", caption, columns, rows)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from untuned.collect.engines.engine import Numbers, Stop, Work
-from untuned.collect.engines.processors import processors
 from untuned.collect.engines.schedule import Batch, Schedule
 from untuned.collect.engines.worker_process import WorkerProcess
 from untuned.errors import InvalidInput, Stopped
+from untuned.processors import processors
 
 Result = TypeVar("Result")
 

@@ -14,12 +14,13 @@ import math
 from collections.abc import Sequence
 
 from untuned.judge.intervals.binomial_tail import log_probability, rounding, upper_tail
-from untuned.judge.intervals.comparisons import from_wins
+from untuned.judge.intervals.comparisons import from_wins, level_of_each
 from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
-from untuned.scores import Floats, Ints
+from untuned.scores import Floats, Ints, ScoreTable
 
 
 def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
@@ -74,3 +75,12 @@ def lower_limit(u: float, trials: int, nats: float) -> float:
         if q >= u:
             break
     return min(q, u)
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return percentile_intervals(pools, estimates, level_of_each(pools, estimates, delta))
+
+
+METHOD = Method("bentkus", "Bentkus", True, "Bentkus's bound on the mean over all pairs of trials", False, _intervals)

@@ -27,7 +27,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from untuned.judge.intervals.betting_averages import log_polynomial, pairing_averages
-from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
+from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored, possible
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
@@ -102,3 +103,22 @@ def log_money(won: Floats, w: Floats, used: int, z0: float) -> float:
     for g in range(w.size):
         total += math.exp(won[g] - used * math.log1p(z0 * w[g]) - largest)
     return largest + math.log(total / w.size)
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    # All pairs count, with trials or without: levels must not change when the last sample gets its first trial.
+    return percentile_intervals(table, pools, estimates, delta / max(possible(pools), 1))
+
+
+METHOD = Method(
+    "betting",
+    "Betting",
+    True,
+    "bets on all pairings, block by block; holds however often you look",
+    False,
+    _intervals,
+    anytime=True,
+    block=BLOCK,
+)

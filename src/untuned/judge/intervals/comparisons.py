@@ -90,6 +90,11 @@ def from_wins(
     return mirrored(pools, estimates, pairs, low, 1.0 - below)
 
 
+def level_of_each(pools: Sequence[Pool], estimates: Percentiles, delta: float) -> float:
+    """Return the level of one interval: there is one for every two samples that meet, whichever way it is read."""
+    return delta / max(comparisons(pools, estimates).z.size, 1)
+
+
 def possible(pools: Sequence[Pool]) -> int:
     """Return the number of unordered pairs of owners over all environments, with trials or without."""
     return sum(pool.sizes.size * (pool.sizes.size - 1) // 2 for pool in pools)

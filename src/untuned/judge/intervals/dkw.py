@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.jit import kernel
-from untuned.judge.percentiles import SELF, SHARE, Payoff
+from untuned.judge.percentiles import SELF, SHARE, Payoff, Percentiles
 from untuned.judge.pool import Owners, Pool
 from untuned.scores import Floats, Ints, Range, ScoreTable
 
@@ -260,3 +261,31 @@ def _add(
     for r in range(below_here.size):
         low[a, r] += falling * (below_before[r] + share * (below_here[r] - below_before[r]))
         high[a, r] += rising * (above_before[r] + share * (above_here[r] - above_before[r]))
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    if conventions == "paper":
+        each = delta / estimates.trials_ae.size
+        return percentile_intervals(pools, _observed(pools), each, estimates.payoff)
+    # One band for every sample there is: pooled samples count once, missing ones not at all.
+    samples = sum(int(np.count_nonzero(pool.sizes)) for pool in pools)
+    return percentile_intervals(pools, table.ranges, delta / max(samples, 1), estimates.payoff)
+
+
+def _observed(pools: Sequence[Pool]) -> tuple[Range, ...]:
+    """Return the lowest and highest score seen on every environment: the paper's supports, which are not valid ones."""
+    return tuple(
+        (float(pool.scores[0]), float(pool.scores[-1])) if pool.scores.size else (-np.inf, np.inf) for pool in pools
+    )
+
+
+METHOD = Method(
+    "pbp",
+    "PBP",
+    True,
+    "the paper's: Dvoretzky-Kiefer-Wolfowitz bands and Anderson's inequality; wide",
+    True,
+    _intervals,
+)

@@ -13,11 +13,12 @@ distributions, ties included; it assumes independent trials only. It serves as t
 import math
 from collections.abc import Sequence
 
-from untuned.judge.intervals.comparisons import from_wins
+from untuned.judge.intervals.comparisons import from_wins, level_of_each
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
-from untuned.scores import Floats, Ints
+from untuned.scores import Floats, Ints, ScoreTable
 
 
 def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
@@ -55,3 +56,12 @@ def lower_limit(u: float, trials: float, nats: float) -> float:
         else:
             inside = middle
     return outside
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return percentile_intervals(pools, estimates, level_of_each(pools, estimates, delta))
+
+
+METHOD = Method("kl", "KL", True, "Chernoff's bound by relative entropy, on the mean over all pairs", False, _intervals)

@@ -29,8 +29,9 @@ import numpy as np
 
 from untuned.judge.intervals.bentkus import lower_limit as bentkus_lower_limit
 from untuned.judge.intervals.binomial_tail import log_probability, rounding, upper_tail
-from untuned.judge.intervals.comparisons import comparisons, in_order, mirrored
+from untuned.judge.intervals.comparisons import comparisons, in_order, level_of_each, mirrored
 from untuned.judge.intervals.kl import lower_limit as kl_lower_limit
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.intervals.pairing_wins import wins_distribution
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import Percentiles
@@ -221,3 +222,20 @@ def hinge_end(trials: int, k: int, nats: float) -> float:
             break
         q = min(q * math.exp(step), 1.0 - 1e-16)
     return q
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return percentile_intervals(table, pools, estimates, level_of_each(pools, estimates, delta))
+
+
+METHOD = Method(
+    "pairing",
+    "Pairing",
+    True,
+    "all pairings of a fixed number of trials; mostly the narrowest",
+    False,
+    _intervals,
+    block=BLOCK,
+)

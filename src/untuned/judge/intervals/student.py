@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import stdtrit
 
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import SELF, SHARE, Percentiles
 from untuned.judge.pool import Owners, Pool
-from untuned.scores import Floats, Ints
+from untuned.scores import Floats, Ints, ScoreTable
 
 
 def percentile_intervals(
@@ -84,3 +85,23 @@ def deviations(scores: Floats, owners: Owners, sizes: Ints, share: float, z: Flo
         for r in range(count):
             below[r] += here[r]
         first = end
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    n, m = estimates.trials_ae.shape
+    if conventions == "paper":
+        # Its quantile is one-sided and its count that of the cells, both of which make intervals too narrow.
+        return percentile_intervals(pools, estimates, delta / (n * m), clip=False)
+    return percentile_intervals(pools, estimates, delta / (2 * n * (n - 1) * m))
+
+
+METHOD = Method(
+    "pbp-t",
+    "PBP-t",
+    False,
+    "the paper's: Student's t on placements; takes the reference's sample for its distribution",
+    True,
+    _intervals,
+)

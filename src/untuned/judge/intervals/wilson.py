@@ -16,11 +16,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import stdtrit
 
-from untuned.judge.intervals.comparisons import comparisons, mirrored
+from untuned.judge.intervals.comparisons import comparisons, level_of_each, mirrored
+from untuned.judge.intervals.method import Conventions, Method
 from untuned.judge.intervals.student import deviations
 from untuned.judge.percentiles import SHARE, Percentiles
 from untuned.judge.pool import Pool
-from untuned.scores import Floats
+from untuned.scores import Floats, ScoreTable
 
 
 def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: float) -> tuple[Floats, Floats]:
@@ -69,3 +70,19 @@ def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: f
     low = np.where(enough, centre - half, 0.0)
     high = np.where(enough, centre + half, 1.0)
     return mirrored(pools, estimates, pairs, low, high)
+
+
+def _intervals(
+    table: ScoreTable, pools: Sequence[Pool], estimates: Percentiles, delta: float, conventions: Conventions
+) -> tuple[Floats, Floats]:
+    return percentile_intervals(pools, estimates, level_of_each(pools, estimates, delta))
+
+
+METHOD = Method(
+    "wilson",
+    "Wilson",
+    False,
+    "Wilson's score interval with DeLong's variance; narrow, for many trials",
+    False,
+    _intervals,
+)

@@ -8,7 +8,6 @@ from matplotlib.lines import Line2D
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, percent
-from untuned.judge.methods import METHODS
 from untuned.reports.figures.canvas import (
     PALE,
     SMALL,
@@ -97,11 +96,11 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
 
 def method_labels(everything: Sequence[Evaluation]) -> list[str]:
     """Return what to call the method of each evaluation: what tells it from the others, and whether it guarantees."""
-    named = [METHODS[each.method].title if each.method in METHODS else each.method for each in everything]
+    named = [each.judging.method.title for each in everything]
     told = []
     for name, each in zip(named, everything, strict=True):
         parts = [name]
-        if each.settings.get("conventions") == "paper":
+        if each.judging.conventions == "paper":
             parts.append("as published")
         if len({other.delta for other in everything}) > 1:
             parts.append(percent(each.delta))

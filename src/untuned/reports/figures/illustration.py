@@ -67,7 +67,7 @@ def percentile_illustration(
     pooled = pool(evaluation.scores, e)
     ours = pooled.scores[pooled.owners == pooled.owner_of[a]]
     theirs = pooled.scores[pooled.owners == pooled.owner_of[r]]
-    share = SHARE["at-most" if evaluation.settings.get("payoff") == "at-most" else "mid-rank"]
+    share = SHARE[evaluation.judging.payoff]
     z = float(evaluation.percentiles.z_aer[a, e, r])
     looks = styles(evaluation.algorithms)
     labels = shown(evaluation.algorithms)

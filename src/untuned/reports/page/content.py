@@ -38,7 +38,7 @@ def content(
         "answer": answer(readable),
         "verdicts": readable.verdicts,
         "valid": evaluation.valid,
-        "game": evaluation.settings.get("weights") == "game",
+        "game": evaluation.judging.weighting == "game",
         "claim": evaluation.claim,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),

@@ -1,4 +1,4 @@
-"""How many processors there are."""
+"""How many processors there are to work with."""
 
 import os
 

@@ -1,0 +1,207 @@
+"""`Judging`: how scores are judged. Every option is declared here, and nowhere else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from untuned.errors import InvalidInput
+from untuned.judge.intervals.method import Conventions, Method, payoff_of
+from untuned.options import declared, option
+from untuned.processors import processors
+from untuned.version import __version__
+
+# Numba and NumPy take half a second to load, which `untuned --help` does without.
+if TYPE_CHECKING:
+    from untuned.evaluation import Evaluation
+    from untuned.judge.evaluate import Progress
+    from untuned.judge.percentiles import Payoff
+    from untuned.judge.weights import Weights
+    from untuned.scores import ScoreTable
+
+#: The equilibrium of the game, and equal weights.
+GAME = "game"
+UNIFORM = "uniform"
+
+DELTA = 0.05
+CONVENTIONS: tuple[Conventions, ...] = ("valid", "paper")
+#: As many as in the paper.
+RESAMPLES = 10_000
+SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """How scores are judged: checked when it is made, and kept in every `Evaluation`.
+
+    ``dataclasses.replace(judging, intervals="betting")`` changes one option.
+
+    Attributes
+    ----------
+    intervals
+        The method, of those that ``untuned list intervals`` lists, or a `Method` of your own: by default ``"pairing"``,
+        the narrowest guaranteed one for numbers of trials chosen beforehand; ``"betting"`` holds however often you
+        look; with the paper's conventions ``"pbp"``.
+    delta
+        The probability that any of the intervals is allowed to miss, in (0, 0.5].
+    weights
+        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before
+        seeing the scores: by environment, by (environment, reference), or an array of either.
+    conventions
+        ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
+    resamples
+        How many the bootstrap draws; 10,000 by default.
+    seed
+        Where the bootstrap's random numbers begin.
+    refine
+        How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
+        default as many as take seconds, none on large boards; 0 for none.
+
+    Examples
+    --------
+    >>> import untuned
+    >>> judging = untuned.Judging(intervals="betting", delta=0.1)
+    >>> scores = untuned.read_scores({"a": {"x": [3, 4], "y": [2, 3]}, "b": {"x": [0, 1], "y": [1, 0]}})
+    >>> judging.judge(scores).judging.delta
+    0.1
+    """
+
+    intervals: "str | Method | None" = field(
+        default=None,
+        metadata=option(
+            "How intervals are made: untuned list intervals. By default pairing.", str | None, metavar="METHOD"
+        ),
+    )
+    delta: float = field(
+        default=DELTA, metadata=option("The probability that any interval may miss, in (0, 0.5].", float)
+    )
+    weights: "Weights" = field(
+        default=GAME,
+        metadata=option(
+            "Weights of environments: the game's, equal ones, given ones, or a JSON file {environment: weight}.",
+            str,
+            metavar="game|uniform|NAME=W,...|FILE",
+        ),
+    )
+    conventions: Conventions = field(
+        default="valid",
+        metadata=option("Ties, supports and levels as published: paper.", str, choices=CONVENTIONS),
+    )
+    resamples: int = field(default=RESAMPLES, metadata=option("For the bootstrap: how many.", int))
+    seed: int = field(default=SEED, metadata=option("For the bootstrap: where its random numbers begin.", int))
+    refine: int | None = field(
+        default=None,
+        metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),
+    )
+
+    def __post_init__(self) -> None:
+        from untuned.judge.methods import check_conventions
+        from untuned.judge.weights import checked
+
+        if self.conventions not in CONVENTIONS:
+            raise InvalidInput(f"conventions={self.conventions!r}: pass 'valid' or 'paper'")
+        self._set("delta", level(self.delta))
+        check_conventions(self.method, self.conventions)
+        self._set("weights", checked(self.weights))
+        self._set("resamples", whole("resamples", self.resamples, 1, f"{RESAMPLES} as in the paper"))
+        self._set("seed", whole("seed", self.seed, 0, f"{SEED} by default"))
+        if self.refine is not None:
+            advice = "0 for no branching, None for what suits the size"
+            self._set("refine", whole("refine", self.refine, 0, advice))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def method(self) -> Method:
+        """The interval method that `intervals` names."""
+        from untuned.judge.methods import method
+
+        return method(self.intervals, self.conventions)
+
+    @property
+    def valid(self) -> bool:
+        """Whether the method guarantees its level under these conventions."""
+        return self.method.guaranteed and self.conventions == "valid"
+
+    @property
+    def payoff(self) -> "Payoff":
+        """What a tie counts: ``"mid-rank"`` for half a win, ``"at-most"`` for a whole one."""
+        return payoff_of(self.conventions)
+
+    @property
+    def weighting(self) -> Literal["game", "uniform", "given"]:
+        """Where the weights come from."""
+        if self.weights == GAME:
+            return "game"
+        return "uniform" if self.weights == UNIFORM else "given"
+
+    def facts(self) -> dict[str, object]:
+        """Return the options in use as plain JSON types; for ``refine`` see `Evaluation.derived`."""
+        found: dict[str, object] = {name: getattr(self, name) for name in declared(Judging) if name != "refine"}
+        found |= {"intervals": self.method.name, "weights": self.weighting}
+        resampling = {name: found.pop(name) for name in ("resamples", "seed")}
+        return found | {"payoff": self.payoff} | (resampling if self.method.intervals is None else {})
+
+    def check(self, algorithms: Sequence[str], environments: Sequence[str]) -> None:
+        """Refuse what `judge` would refuse of scores with these names: for callers with hours of work before it.
+
+        Parameters
+        ----------
+        algorithms, environments
+            Their names.
+
+        Raises
+        ------
+        InvalidInput
+            For weights of other environments, or where there is nothing to compare.
+        """
+        from untuned.judge.weights import weights_of
+
+        weights_of(self.weights, algorithms, environments)
+
+    def judge(
+        self, scores: "ScoreTable", *, workers: int | None = None, progress: "Progress | None" = None
+    ) -> "Evaluation":
+        """Return which algorithms perform well across all environments, with confidence intervals.
+
+        Parameters
+        ----------
+        scores
+            What `untuned.read_scores` returns.
+        workers
+            How many threads, by default one per processor; no number depends on it.
+        progress
+            Called with the name of the step, how much of it is done, and how much there is.
+        """
+        import numpy
+
+        from untuned.judge.evaluate import judge
+        from untuned.scores import ScoreTable
+
+        if not isinstance(scores, ScoreTable):
+            raise InvalidInput(
+                f"judge takes a ScoreTable, not {type(scores).__name__}: pass untuned.read_scores(...), or call "
+                "untuned.evaluate, which reads scores first"
+            )
+        found = judge(scores, self, workers=processors() if workers is None else workers, progress=progress)
+        versions = {"untuned": __version__, "numpy": numpy.__version__}
+        return replace(found, provenance=MappingProxyType({**found.provenance, **versions}))
+
+
+def level(delta: object) -> float:
+    """Return delta as a Python number, whatever kind of number it was."""
+    if isinstance(delta, bool) or not isinstance(delta, Real):
+        raise InvalidInput(f"delta={delta!r} is not a number: pass {DELTA} for 95 % intervals")
+    number = float(delta)
+    if not 0.0 < number <= 0.5:
+        raise InvalidInput(f"delta={delta!r} is outside (0, 0.5]: pass {DELTA} for 95 % intervals")
+    return number
+
+
+def whole(name: str, value: object, least: int, advice: str) -> int:
+    """Return a whole number as a Python one, whatever kind it was."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")
+    return int(value)

@@ -1,0 +1,3 @@
+"""The release, where every module can import it."""
+
+__version__ = "0.1.0"
