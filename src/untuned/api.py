@@ -225,7 +225,13 @@ def collect_scores(
     planned = plan(study)
     # The cluster first: where none answers, no study begins.
     with _crew(engine, workers, ray_address) as work:
-        store, cells = opened(place, planned.cells, _with_version(planned.facts), keep_both=keep_both)
+        store, cells = opened(
+            place,
+            planned.cells,
+            _with_version(planned.facts),
+            metric=planned.recipe.metric.function,
+            keep_both=keep_both,
+        )
         with store:
             wanted = [(part or Shard()).of(cell.trials) for cell in cells]
             todo = waiting(cells, wanted, store)

@@ -19,8 +19,7 @@ from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run, Stop
 from untuned.collect.environments.environment import CompiledEnvironment, Environment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment as environment_named
-from untuned.collect.fingerprints import digest, source_digest
-from untuned.collect.kernels.jit import source_fingerprint
+from untuned.collect.fingerprints import source_digest
 from untuned.collect.metrics import Metric, metric
 from untuned.collect.runner.trial import TrialResult
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
@@ -90,9 +89,14 @@ def _planned(study: Study) -> Plan:
     for place, limits in zip(places, ranges, strict=True):
         _check_failures(place, limits, algorithms, measure, study)
     trials = [study.trials if chosen.trials is None else chosen.trials for chosen in study.environments]
-    marks = {each.name: _definition_fingerprint(each) for each in algorithms}
+    # By kind: an algorithm may be called like an environment.
+    marks = {
+        (kind, each.name): source_digest(each)
+        for kind, listed in (("algorithm", algorithms), ("environment", places))
+        for each in listed
+    }
     cells = tuple(
-        _cell(algorithm, marks[algorithm.name], place, count, study)
+        _cell(algorithm, place, marks, count, study)
         for place, count in zip(places, trials, strict=True)
         for algorithm in algorithms
     )
@@ -270,10 +274,13 @@ def _check_failures(
         )
 
 
-def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int, study: Study) -> Cell:
+def _cell(
+    algorithm: Definition | Trainer, place: Place, marks: Mapping[tuple[str, str], str], trials: int, study: Study
+) -> Cell:
     run: Run
     if isinstance(algorithm, Trainer):
-        run = TrainedRun(algorithm, place, study.seed)
+        # What the source is now is the version from here on, in other processes, too.
+        run = TrainedRun(dataclasses.replace(algorithm, version=algorithm.fingerprint), place, study.seed)
     elif isinstance(place, CompiledEnvironment):
         if place.budget.episodes is None:
             raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
@@ -292,51 +299,18 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int,
         run=run,
         compiled=isinstance(run, CompiledRun),
         version=algorithm.fingerprint if isinstance(algorithm, Trainer) else str(algorithm.version),
-        definition_fingerprint=mark,
-        environment_fingerprint=_environment_fingerprint(place),
+        definition_fingerprint=marks["algorithm", algorithm.name],
+        environment_fingerprint=marks["environment", place.name],
     )
 
 
 # Telling.
 
 
-def _environment_fingerprint(place: Place) -> str:
-    """Return what changes whenever trials there would come out differently."""
-    # What it is called for readers, what is said about it, and which scores are possible at all changes no trial.
-    facts = {
-        key: value for key, value in place.facts().items() if key not in ("title", "summary", "differs", "score_range")
-    }
-    if not isinstance(place, CompiledEnvironment):
-        import gymnasium
-
-        facts |= {"made": source_digest(place.make), "gymnasium": gymnasium.__version__}
-    return digest(facts)
-
-
-#: One of each kind of states: what a definition draws depends on little else.
-_DESCRIBED = ("chain-10-stochastic", "cart-pole")
-
-
-def _definition_fingerprint(algorithm: Definition | Trainer) -> str:
-    """Return what changes with a definition: its version; and what it draws, in case that was forgotten."""
-    if isinstance(algorithm, Trainer):
-        return algorithm.fingerprint
-    if algorithm in our_algorithms():
-        return digest({"version": str(algorithm.version)})
-    drawn: dict[str, object] = {}
-    for name in _DESCRIBED:
-        try:
-            drawn[name] = [dataclasses.asdict(each) for each in algorithm.describe(environment_named(name))]
-        except Exception as error:
-            # It may be for other environments alone.
-            drawn[name] = type(error).__name__
-    return digest({"version": str(algorithm.version), "drawn": drawn})
-
-
 def _facts(
     study: Study,
     algorithms: Sequence[Definition | Trainer],
-    marks: Mapping[str, str],
+    marks: Mapping[tuple[str, str], str],
     places: Sequence[Place],
     ranges: Sequence[tuple[float, float] | None],
     trials: Sequence[int],
@@ -357,7 +331,7 @@ def _facts(
                 "name": each.name,
                 "title": each.title,
                 "version": each.fingerprint if isinstance(each, Trainer) else str(each.version),
-                "fingerprint": marks[each.name],
+                "fingerprint": marks["algorithm", each.name],
                 "compiled": isinstance(each, Definition),
             }
             for each in algorithms
@@ -367,12 +341,11 @@ def _facts(
                 **place.facts(),
                 "score_range": None if limits is None else list(limits),
                 "trials": count,
-                "fingerprint": _environment_fingerprint(place),
+                "fingerprint": marks["environment", place.name],
             }
             for place, limits, count in zip(places, ranges, trials, strict=True)
         ],
         "identical": _identical(algorithms, places),
-        "kernels": source_fingerprint(),
     }
 
 

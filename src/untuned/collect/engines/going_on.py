@@ -1,11 +1,12 @@
 """Opening the store of a study that may have begun before: what may change in between, and what may not."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from untuned.collect.engines.cells import TOOK_LONGER, Cell
+from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.errors import InvalidInput
 
@@ -13,7 +14,12 @@ _ADVICE = "Start a new study in another folder (--out), or pass --keep-both to k
 
 
 def opened(
-    folder: Path, cells: Sequence[Cell], facts: Mapping[str, Any], *, keep_both: bool = False
+    folder: Path,
+    cells: Sequence[Cell],
+    facts: Mapping[str, Any],
+    *,
+    metric: Callable[..., float] | None = None,
+    keep_both: bool = False,
 ) -> tuple[Store, tuple[Cell, ...]]:
     """Return the study's store, open for writing, and its cells as they are called there.
 
@@ -25,6 +31,8 @@ def opened(
         The study's.
     cells, facts
         Of the study as it is now.
+    metric
+        The study's, if it is a function of the user.
     keep_both
         Give what has changed another name, ``mine~2``, and keep the trials of both.
 
@@ -41,6 +49,7 @@ def opened(
         counted = store.counts()
         started = any(counted.values())
         if started:
+            before = with_fingerprints_of_now(before, facts, *_subjects(cells), metric)
             for key, what in _DECISIVE.items():
                 if before.get(key) != facts.get(key):
                     raise InvalidInput(
@@ -52,7 +61,7 @@ def opened(
             kind: _renamed(kind, before, facts, counted, folder, keep_both) for kind in ("algorithms", "environments")
         }
         merged = _merged(before, facts, renamed, counted)
-        if merged != before:
+        if merged != store.facts:
             store.set_facts(merged)
         return store, tuple(
             dataclasses.replace(
@@ -67,6 +76,12 @@ def opened(
         raise
 
 
+def _subjects(cells: Sequence[Cell]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the algorithms' names stand for, and the environments'."""
+    algorithms = {cell.algorithm: next(iter(vars(cell.run).values())) for cell in cells}
+    return algorithms, {cell.environment: list(vars(cell.run).values())[1] for cell in cells}
+
+
 #: What all trials of a study have in common.
 _DECISIVE = {
     "seed": "the seed",
@@ -74,7 +89,6 @@ _DECISIVE = {
     "metric_fingerprint": "the source of the metric",
     "isolate": "whether trials are isolated",
     "precision": "the precision",
-    "kernels": "the fingerprint of untuned's own algorithms and environments",
 }
 
 
@@ -109,8 +123,8 @@ def _renamed(
 
 #: What has changed where nothing else shows.
 _HIDDEN_DIFFERENCE = {
-    "algorithms": "what it draws",
-    "environments": "how it is made: options, the source of the function that makes it, or Gymnasium's version",
+    "algorithms": "its code or untuned's, or what it draws",
+    "environments": "its code, or how it is made: options, the function that makes it, or Gymnasium's version",
 }
 
 
