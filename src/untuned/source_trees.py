@@ -353,6 +353,14 @@ def _locals(body: list[ast.stmt]) -> set[str]:
     return _stored(*body) - declared
 
 
+def _declared_global(node: ast.AST) -> set[str]:
+    return {name for each in ast.walk(node) if isinstance(each, ast.Global) for name in each.names}
+
+
+def _decorators(node: ast.AST) -> list[ast.expr]:
+    return [each.func if isinstance(each, ast.Call) else each for each in getattr(node, "decorator_list", [])]
+
+
 def _imports(node: ast.AST) -> dict[str, tuple[str, int, str | None]]:
     """Return the names that an import binds: each the module, how far up that is looked for, and the name in it."""
     if isinstance(node, ast.ImportFrom):
@@ -383,7 +391,7 @@ def _changed(statement: ast.stmt) -> set[str]:
     ``TABLE["x"] = 1`` and ``CONFIG.update(...)`` change what the name stands for, ``torch.set_default_dtype(...)`` what
     a module does, and a function that says ``global RATE`` belongs to what ``RATE`` is.
     """
-    names = _stored(statement)
+    names = _stored(statement) | _declared_global(statement)
     guard = isinstance(statement, ast.If) and "__name__" in {
         each.id for each in ast.walk(statement.test) if isinstance(each, ast.Name)
     }
@@ -391,13 +399,8 @@ def _changed(statement: ast.stmt) -> set[str]:
         called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not guard
         if called and (chain := _chain(node.value.func)) is not None and len(chain) > 1:  # type: ignore[attr-defined]
             names.add(chain[0])
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            for each in node.decorator_list:
-                names.update((_chain(each.func if isinstance(each, ast.Call) else each) or ())[:1])
     for node in ast.walk(statement):
-        if isinstance(node, ast.Global):
-            names.update(node.names)
-        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
             root: ast.AST = node
             while isinstance(root, ast.Subscript | ast.Attribute):
                 root = root.value
@@ -453,31 +456,39 @@ class _Module:
         return self.name.partition(".")[0] == _PACKAGE
 
     def read(self, source: bytes) -> "_Module":
+        """Fill the tables from the source."""
         tree = ast.parse(source)
         for node in ast.walk(tree):
             if isinstance(node, ast.Lambda):
                 self.nameless.setdefault(node.lineno, []).append(_Piece(node))
-        changed: list[tuple[set[str], _Piece]] = []
-        bound: set[str] = set()
+        changed: dict[_Piece, set[str]] = {}
         for statement in _Stripper(_SHOWING if self.ours else set()).visit(tree).body:
             for node in _inner([statement]):
                 self.imports.update(_imports(node))
             if not isinstance(statement, ast.Import | ast.ImportFrom):
-                piece = _Piece(statement)
-                self.everything.append(piece)
-                changed.append((_changed(statement), piece))
-                bound |= _stored(statement)
-        bound |= {name for name, (module, *_) in self.imports.items() if module.partition(".")[0] != _PACKAGE}
-        for names, piece in changed:
+                changed[_Piece(statement)] = _changed(statement)
+        self.everything.extend(changed)
+        bound = {name for piece in changed for name in _stored(piece.node) | _declared_global(piece.node)}
+        # A function that is decorated may be kept in what the decorator changes.
+        kept_in = {getattr(piece.node, "name", None): names for piece, names in changed.items()}
+        foreign = {name for name, (module, *_) in self.imports.items() if module.partition(".")[0] != _PACKAGE}
+        for piece, names in changed.items():
             stored = _stored(piece.node)
+            for chain in filter(None, map(_chain, _decorators(piece.node))):
+                names |= {chain[0]} if len(chain) > 1 else kept_in.get(chain[0], set()) - {chain[0]}
             for name in sorted(names):
-                # What is decorated belongs to its decorator only where that is of this module.
-                if name in stored or (name in bound and (name not in self.imports or not stored)):
+                # A statement that binds nothing may change what a module of others does; a definition does not.
+                if name in stored or name in bound or (name in foreign and not stored):
                     self.pieces.setdefault(name, []).append(piece)
         return self
 
     def knows(self, name: str) -> bool:
         return self._holder(name, set()) is not None
+
+    @cached_property
+    def imported_pieces(self) -> list[_Piece]:
+        """Every imported name, as code that uses it."""
+        return [_Piece(ast.Name(id=name)) for name in self.imports if name[0] != "*"]
 
     def method(self, name: str) -> _Piece:
         """Return a method of a class by itself, ``Class.method``."""
@@ -565,6 +576,8 @@ def _texts(items: "Sequence[_Item]") -> Iterator[str]:
     seen: set[object] = set()
     while waiting:
         module, what = waiting.popleft()
+        if what is None:
+            waiting.extend((module, piece) for piece in module.imported_pieces)
         for piece in module.everything if what is None else [what] if isinstance(what, _Piece) else module.pieces[what]:
             if piece in seen:
                 continue

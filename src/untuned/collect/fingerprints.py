@@ -112,7 +112,7 @@ class Description:
         if isinstance(thing, functools.partial):
             return "partial", self.of(thing.func), self.of(thing.args), self.of(thing.keywords)
         if isinstance(thing, types.MethodType):
-            return "method", self.of(thing.__func__), self.of(thing.__self__)
+            return "method", self.of(thing.__func__), self._object(thing.__self__)
         if isinstance(thing, types.BuiltinFunctionType | types.ModuleType):
             return thing.__name__
         if isinstance(thing, type):
@@ -123,9 +123,17 @@ class Description:
             return type(thing).__qualname__, self.of(thing.__fingerprint__())
         if isinstance(function := getattr(thing, "py_func", None), types.FunctionType):
             return "compiled", self.of(function)
+        if dataclasses.is_dataclass(thing) or callable(thing):
+            return self._object(thing)
+        return self._unknown(thing)
+
+    def _object(self, thing: Any) -> object:
         state = getattr(thing, "__dict__", None)
-        if state is not None and (dataclasses.is_dataclass(thing) or callable(thing)):
-            return "object", self.of(type(thing)), self.of(state)
+        if state is None or isinstance(thing, type):
+            return self._unknown(thing) if state is None else self.of(thing)
+        return "object", self.of(type(thing)), self.of(state)
+
+    def _unknown(self, thing: object) -> object:
         if self._lenient:
             return type(thing).__qualname__
         raise InvalidInput(
