@@ -24,6 +24,7 @@ from pathlib import Path
 
 _PACKAGE_FOLDER = Path(__file__).resolve().parent
 _PACKAGE = _PACKAGE_FOLDER.name
+_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 
 #: The rooms of this package that are followed; in the others no trial is run.
 _FOLLOWED = (f"{_PACKAGE}.collect.", f"{_PACKAGE}.adapters.")
@@ -47,6 +48,9 @@ _BLIND_DECORATORS = {
     *("abstractmethod", "cache", "cached_property", "classmethod", "contextmanager", "jit", "kernel", "lru_cache"),
     *("njit", "override", "property", "setter", "staticmethod", "wraps"),
 }
+
+#: What reading a module may end with: no file, no Python, or code nested too deeply.
+_UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError)
 
 #: Functions that find whatever a module has.
 _REFLECTION = {"eval", "exec", "globals"}
@@ -76,7 +80,7 @@ def own_code(*roots: str) -> str:
     for root in roots:
         module_name, _, name = root.partition(":")
         module = _package_module(module_name)
-        if module is None or not module.knows(name.partition(".")[0]):
+        if module is None or name.partition(".")[0] not in module.pieces:
             raise LookupError(f"there is no {root}")
         items.append((module, module.method(name) if "." in name else name))
     return _hashed(_texts(items))
@@ -88,27 +92,28 @@ def function_code(function: types.FunctionType) -> str | None:
     One that is defined within another counts with the whole of that, a method with its class.
     """
     code = function.__code__
+    outermost = code.co_qualname.partition(".")[0]
     try:
         module = _module_of(Path(code.co_filename), function.__globals__)
-    except (OSError, SyntaxError, ValueError):
+        if outermost in module.pieces:
+            return _hashed(_texts([(module, outermost)]))
+        pieces = module.nameless.get(code.co_firstlineno)
+        return None if pieces is None else _hashed(_texts([(module, piece) for piece in pieces]))
+    except _UNREADABLE:
         return None
-    outermost = code.co_qualname.partition(".")[0]
-    if module.knows(outermost):
-        return _hashed(_texts([(module, outermost)]))
-    pieces = module.nameless.get(code.co_firstlineno)
-    return None if pieces is None else _hashed(_texts([(module, piece) for piece in pieces]))
 
 
 def class_code(class_: type) -> str | None:
     """Return the digest of a class and of what it uses; None where its source cannot be read."""
     names = vars(sys.modules.get(class_.__module__, types.ModuleType("")))
+    outermost = class_.__qualname__.partition(".")[0]
     try:
         module = _module_of(Path(names["__file__"]), names)
-    except (KeyError, TypeError, OSError, SyntaxError, ValueError):
+        # The module may only import it; and a class that was made by a call may have a name that the module has not.
+        items = [each for each in module.resolved((outermost,), {}) if not isinstance(each, str)]
+        return _hashed(_texts(items or [(module, None)]))
+    except (KeyError, TypeError, *_UNREADABLE):
         return None
-    outermost = class_.__qualname__.partition(".")[0]
-    # A class that was made by a call may have a name that the module has not.
-    return _hashed(_texts([(module, outermost if module.knows(outermost) else None)]))
 
 
 def _hashed(texts: Iterable[str]) -> str:
@@ -631,7 +636,7 @@ def _below(home: Path, name: str) -> _Module | None:
         if path.is_file():
             try:
                 return _read(path.resolve(), home)
-            except (OSError, SyntaxError, ValueError):
+            except _UNREADABLE:
                 return None
     return None
 
@@ -641,12 +646,6 @@ def _package_module(name: str) -> _Module | None:
     return _below(_PACKAGE_FOLDER.parent, name) if f"{name}.".startswith(_FOLLOWED) else None
 
 
-@cache
-def _library_folders() -> tuple[Path, ...]:
-    kinds = ("stdlib", "platstdlib", "purelib", "platlib")
-    return tuple(Path(sysconfig.get_path(kind)).resolve() for kind in kinds)
-
-
 def _installed(path: Path) -> bool:
     """Return whether a file is of Python's own library, or of a package that was installed."""
-    return bool({"site-packages", "dist-packages"} & set(path.parts)) or path.is_relative_to(_library_folders()[0])
+    return bool({"site-packages", "dist-packages"} & set(path.parts)) or path.is_relative_to(_LIBRARY)

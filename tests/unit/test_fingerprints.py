@@ -20,6 +20,7 @@ import pytest
 import untuned
 from untuned import InvalidInput, Trainer
 from untuned.collect.fingerprints import source_digest
+from untuned.collect.store.store import Store
 from untuned.collect.store.study_facts import StudyFacts
 from untuned.lab.work_units import decisive_code
 from untuned.source_trees import own_code, tree_digest
@@ -209,6 +210,11 @@ def test_what_is_not_used_does_not_count(digests: Digest, use: str) -> None:
     assert digests("train", use, changed("RATE = 0.1", "RATE = 0.2", HELPERS)) == digests("train", use)
 
 
+def test_code_that_is_nested_too_deeply_counts_as_compiled(digests: Digest) -> None:
+    use = "def train(environment, draw):\n    return " + " + ".join(["1.5 * draw"] * 2000)
+    assert digests("train", use) == digests("train", use) != digests("train", use.replace("1.5", "2.5"))
+
+
 def test_modules_that_cannot_be_read_count_by_name(digests: Digest) -> None:
     use = "def train(environment, draw):\n    import broken\n    return broken.learn()"
     assert digests("train", use) == digests("train", use)
@@ -377,7 +383,8 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
 
 
 def test_the_same_in_every_process_compiled_or_not(edited: list[dict[str, str]]) -> None:
-    for each in (*untuned.algorithms(), *untuned.environments()):
+    listed: list[Any] = [*untuned.algorithms(), *untuned.environments()]
+    for each in listed:
         assert source_digest(each) == edited[0][each.name]
     assert len(set(edited[0].values())) == len(edited[0])
 
@@ -408,6 +415,17 @@ def test_versions_of_the_package_and_words_do_not_keep_stores_apart() -> None:
     assert not facts().same_as(facts(seed=2))
 
 
+def test_shards_of_two_releases_merge(tmp_path: Path) -> None:
+    study = untuned.Study("s", algorithms=["sarsa"], environments=["chain-10-stochastic"], trials=4)
+    for number in (1, 2):
+        untuned.collect_scores(study, tmp_path / str(number), shard=f"{number}/2", workers=1)
+    with Store.open(tmp_path / "2", write=True) as store:
+        store.set_facts({**store.facts, "untuned": "9.0.0"})
+    with Store.open(tmp_path / "1", write=True) as store:
+        assert store.merge_from(tmp_path / "2") == 2
+        assert store.facts["untuned"] == untuned.__version__
+
+
 def test_trainers_of_one_module_are_told_apart() -> None:
     assert Trainer.of(configured_alone).fingerprint != Trainer.of(configured_too).fingerprint
 
@@ -416,6 +434,6 @@ def configured_alone(environment: object, draw: object) -> None:
     """Take no settings."""
 
 
-def configured_too(environment: object, draw: object) -> int:
+def configured_too(environment: object, draw: object) -> None:
     """Take none either."""
-    return 1
+    assert environment
