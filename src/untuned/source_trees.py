@@ -354,8 +354,11 @@ def _stored(*nodes: ast.AST) -> set[str]:
 
 
 def _locals(body: list[ast.stmt]) -> set[str]:
-    declared = {name for node in _inner(body) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
-    return _stored(*body) - declared
+    """Return the names that are a function's own; one that it also imports leads somewhere."""
+    elsewhere: set[str] = set()
+    for node in _inner(body):
+        elsewhere.update(node.names if isinstance(node, ast.Global | ast.Nonlocal) else _imports(node))
+    return _stored(*body) - elsewhere
 
 
 def _declared_global(node: ast.AST) -> set[str]:
@@ -446,6 +449,12 @@ class _Module:
         What it is called, from its folder on.
     home
         Where modules of the same author are looked for; None for one that is looked at alone.
+    pieces, everything
+        The statements that bind or change a name, by the name; all statements.
+    imports
+        What is imported, by the name it has here.
+    nameless
+        Lambdas, by the line they stand in.
     """
 
     path: Path

@@ -165,6 +165,8 @@ def test_other_modules_of_the_folder_count_where_they_are_reached(
         "import helpers as h\ndef train(environment, draw): return h.rate()",
         "from helpers import *\ndef train(environment, draw): return rate()",
         "def train(environment, draw):\n    from helpers import rate\n    return rate()",
+        "def train(environment, draw):\n    try:\n        import helpers as h\n    except ImportError:\n"
+        "        h = None\n    return h.rate()",
         "import helpers\ndef train(environment, draw): return getattr(helpers, draw)",
         "import helpers\nclass Table:\n    rule = helpers.rate\ndef train(environment, draw): return Table.rule()",
         "from helpers import rate\ndef train(environment, draw): return [rate() for each in draw]",
