@@ -59,26 +59,19 @@ class Compiler:
         self.root = root
         self.decisive = decisive
         self.fingerprint = cache(self._fingerprint)
-        self.source_fingerprint = cache(self._source_fingerprint)
         self.cache_directory = cache(self._cache_directory)
 
     def sources(self) -> tuple[Path, ...]:
         """Return every source file whose content decides the results, sorted."""
         return tuple(sorted(path for pattern in self.decisive for path in self.root.glob(pattern)))
 
-    def _hashed_sources(self) -> "hashlib.blake2b":
+    def _fingerprint(self) -> str:
+        # Every byte, comments and all: numba's cache does not notice what a kernel calls, and stale code is silent.
         digest = hashlib.blake2b(digest_size=8)
         for path in self.sources():
             source = path.read_bytes()
             digest.update(f"{path.relative_to(self.root).as_posix()}\0{len(source)}\0".encode())
             digest.update(source)
-        return digest
-
-    def _source_fingerprint(self) -> str:
-        return self._hashed_sources().hexdigest()
-
-    def _fingerprint(self) -> str:
-        digest = self._hashed_sources()
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:2])
         # Which instructions a processor has decides roundings too.
         machine = (llvmlite.binding.get_host_cpu_name(), INTERPRETED)

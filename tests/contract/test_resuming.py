@@ -111,7 +111,7 @@ def test_what_a_definition_draws_counts_even_if_its_version_was_forgotten(worksh
     workshop.write("workshop_definitions", source.replace("HIGH", "1.0") + "        # as usual")
     workshop.collect(2, **options)
     workshop.write("workshop_definitions", source.replace("HIGH", "2.0"))
-    with pytest.raises(InvalidInput, match=r"'mine' has changed .*what it draws"):
+    with pytest.raises(InvalidInput, match=r"'mine' has changed .*its code"):
         workshop.collect(3, **options)
     with Store.open(folder) as store:
         assert len(store.trial("mine", "chain-10-stochastic", 0).definition_fingerprint) == 16
@@ -119,7 +119,7 @@ def test_what_a_definition_draws_counts_even_if_its_version_was_forgotten(worksh
 
 def test_edited_twice_and_replaced_only_the_last_is_compared(workshop: Workshop) -> None:
     for edit in range(3):
-        workshop.write("workshop_agents", AGENT.replace("pause=0.0", f"pause=0.00{edit}"))
+        workshop.write("workshop_agents", AGENT.replace("0.5)", f"{0.5 + edit})"))
         folder = workshop.collect(2 + edit, replace=True)
     with Session.at(folder) as session:
         session.store.check()

@@ -1,6 +1,7 @@
-"""Sixteen hexadecimal digits that stand for something, and change when it does: facts, functions, what they hold."""
+"""Fingerprints: 16 hexadecimal digits that change when the facts, the function or the object they stand for does."""
 
 import dataclasses
+import enum
 import functools
 import hashlib
 import inspect
@@ -12,23 +13,40 @@ from typing import Any
 import numpy as np
 
 from untuned.errors import InvalidInput
+from untuned.source_trees import class_code, function_code
 
-_PACKAGE = __name__.partition(".")[0]
+_ENVIRONMENT = "untuned.collect.environments.environment:CompiledEnvironment"
+
+#: What all compiled algorithms have in common, and what all those written in Python: how a trial of them is run.
+COMPILED_RUNNER = (
+    "untuned.collect.runner.trial:_learn_and_play",
+    "untuned.collect.definitions.definition:Definition.agent",
+    f"{_ENVIRONMENT}.draw",
+    f"{_ENVIRONMENT}.new_state",
+)
+PYTHON_RUNNER = ("untuned.adapters.training.trial:_run", f"{_ENVIRONMENT}.draw", f"{_ENVIRONMENT}.new_state")
 
 
 def digest(facts: Mapping[str, Any]) -> str:
     """Return the fingerprint of facts, which are JSON types."""
-    return _hashed(json.dumps(facts, sort_keys=True, default=str))
+    return hashed(json.dumps(facts, sort_keys=True, default=str))
 
 
-def source_digest(thing: object) -> str:
-    """Return the fingerprint of a function or an object that can be called, and of all that it holds.
+def source_digest(thing: object, *, lenient: bool = False) -> str:
+    """Return the fingerprint of a function, an algorithm, an environment, or any object that can be called.
 
-    A function counts with the source of its whole module, since functions call each other, or with its compiled code
-    where there is no file, as in an interactive session; a partial one and an object with its arguments and
-    attributes; a closure with the values it keeps, as far as they can be told apart: it goes to no other process
-    anyway. What comes with this package counts with its name: its versions are
-    told apart by other means.
+    A function counts with its syntax tree and that of everything it uses in its module and in others of the same
+    folder (`untuned.source_trees`); without a source file, as in an interactive session, with its compiled code and the
+    functions and plain values it uses there. A partial function and an object count with their arguments and
+    attributes, too, and a closure with the values it keeps, as far as they can be told apart. What has a method
+    ``__fingerprint__`` counts with what that returns.
+
+    Parameters
+    ----------
+    thing
+        What to tell from others.
+    lenient
+        Take the type of what is not written the same way in every process, instead of raising an error.
 
     Raises
     ------
@@ -36,7 +54,7 @@ def source_digest(thing: object) -> str:
         When it holds something that is not written the same way in every process.
     """
     try:
-        return _hashed(repr(_described(thing)))
+        return hashed(repr(Description(lenient).of(thing)))
     except RecursionError:
         raise InvalidInput(f"{thing!r} holds itself: a change of it would not be noticed; declare a version") from None
 
@@ -55,80 +73,125 @@ def code_of(function: object) -> types.CodeType | None:
     return code if isinstance(code, types.CodeType) else None
 
 
-def _hashed(text: str) -> str:
+def hashed(text: str) -> str:
+    """Return the fingerprint of a text."""
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _described(thing: object) -> object:
-    """Return something whose text is the same in every process, and different for different things."""
-    if thing is None or isinstance(thing, bool | int | float | complex | str | bytes):
-        return thing
-    if isinstance(thing, Mapping):
-        return "mapping", sorted((repr(_described(key)), _described(value)) for key, value in thing.items())
-    if isinstance(thing, tuple | list):
-        return type(thing).__name__, [_described(each) for each in thing]
-    if isinstance(thing, set | frozenset):
-        return "set", sorted(repr(_described(each)) for each in thing)
-    if isinstance(thing, np.ndarray | np.generic):
-        return str(thing.dtype), np.shape(thing), thing.tobytes()
-    if isinstance(thing, functools.partial):
-        return "partial", _described(thing.func), _described(thing.args), _described(thing.keywords)
-    if isinstance(thing, types.MethodType):
-        return "method", _described(thing.__func__), _described(thing.__self__)
-    if isinstance(thing, types.BuiltinFunctionType | types.ModuleType):
-        return thing.__name__
-    if isinstance(thing, type):
-        return thing.__qualname__, _source(thing)
-    if isinstance(thing, types.FunctionType):
-        return _described_function(thing)
-    if dataclasses.is_dataclass(thing) or callable(thing):
+#: Values that are written the same way in every process.
+_PLAIN = bool | int | float | complex | str | bytes
+
+
+class Description:
+    """Makes texts of things: the same in every process, and different for different things.
+
+    Parameters
+    ----------
+    lenient
+        Take the type of what is not written the same way in every process, instead of raising InvalidInput.
+    """
+
+    def __init__(self, lenient: bool = False) -> None:
+        self._lenient = lenient
+        self._typed_in: set[object] = set()
+
+    def of(self, thing: Any) -> object:
+        """Return something whose text tells a thing from others."""
+        if isinstance(thing, enum.Enum):
+            return "member", self.of(type(thing)), thing.name
+        if thing is None or isinstance(thing, _PLAIN):
+            return thing
+        if isinstance(thing, Mapping):
+            return "mapping", sorted((repr(self.of(key)), self.of(value)) for key, value in thing.items())
+        if isinstance(thing, tuple | list):
+            return type(thing).__name__, [self.of(each) for each in thing]
+        if isinstance(thing, set | frozenset):
+            return "set", sorted(repr(self.of(each)) for each in thing)
+        if isinstance(thing, np.ndarray | np.generic) and thing.dtype != object:
+            return str(thing.dtype), np.shape(thing), thing.tobytes()
+        if isinstance(thing, functools.partial):
+            return "partial", self.of(thing.func), self.of(thing.args), self.of(thing.keywords)
+        if isinstance(thing, types.MethodType):
+            return "method", self.of(thing.__func__), self._object(thing.__self__)
+        if isinstance(thing, types.BuiltinFunctionType | types.ModuleType):
+            return thing.__name__
+        if isinstance(thing, type):
+            return thing.__qualname__, self.source(thing)
+        if isinstance(thing, types.FunctionType):
+            return self._function(thing)
+        if hasattr(thing, "__fingerprint__"):
+            return type(thing).__qualname__, self.of(thing.__fingerprint__())
+        if isinstance(function := getattr(thing, "py_func", None), types.FunctionType):
+            return "compiled", self.of(function)
+        if dataclasses.is_dataclass(thing) or callable(thing):
+            return self._object(thing)
+        return self._unknown(thing)
+
+    def _object(self, thing: Any) -> object:
         state = getattr(thing, "__dict__", None)
-        if state is not None:
-            return "object", _described(type(thing)), _described(state)
-    raise InvalidInput(
-        f"{type(thing).__name__} is not written the same way in every process, so that a change of it would not be "
-        "noticed: keep to numbers, texts, lists and dictionaries, or declare a version"
-    )
+        if state is None or isinstance(thing, type):
+            return self._unknown(thing) if state is None else self.of(thing)
+        return "object", self.of(type(thing)), self.of(state)
 
+    def _unknown(self, thing: object) -> object:
+        if self._lenient:
+            return type(thing).__qualname__
+        raise InvalidInput(
+            f"{type(thing).__name__} is not written the same way in every process, so that a change of it would not be "
+            "noticed: keep to numbers, texts, lists and dictionaries, or declare a version"
+        )
 
-def _described_function(function: types.FunctionType) -> object:
-    wrapped = inspect.unwrap(function)
-    kept = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
-    return (
-        function.__qualname__,
-        _source(function),
-        _described(function.__defaults__),
-        _described(function.__kwdefaults__),
-        [(name, _if_possible(each)) for name, each in kept.items() if each is not function and each is not wrapped],
-        _described(wrapped) if wrapped is not function else None,
-    )
+    def source(self, thing: types.FunctionType | type) -> object:
+        """Return what stands for the code of a function or class."""
+        if isinstance(thing, type):
+            return class_code(thing) or self._typed(thing, list(vars(thing).values()))
+        used = [thing.__globals__.get(name) for name in _global_names(thing.__code__)]
+        return function_code(thing) or (self.code(thing.__code__), self._typed(thing, used))
 
-
-def _if_possible(thing: object) -> object:
-    try:
-        return _described(thing)
-    except InvalidInput:
-        return type(thing).__qualname__
-
-
-def _source(thing: types.FunctionType | type) -> object:
-    module = inspect.getmodule(thing)
-    if thing.__module__.partition(".")[0] == _PACKAGE:
-        return thing.__module__
-    try:
-        return inspect.getsource(module or thing)
-    except (OSError, TypeError):
-        code = code_of(thing) if isinstance(thing, types.FunctionType) else None
-        return thing.__qualname__ if code is None else _described_code(code)
-
-
-def _described_code(code: types.CodeType) -> object:
-    return (
-        code.co_code,
-        code.co_names,
-        [
-            _described_code(each) if isinstance(each, types.CodeType) else _described(each)
+    def code(self, code: types.CodeType) -> object:
+        """Return compiled code without what depends on where it was written."""
+        constants = [
+            self.code(each) if isinstance(each, types.CodeType) else self.of(each)
             for each in code.co_consts
             if each is not Ellipsis
-        ],
-    )
+        ]
+        return code.co_code, code.co_names, constants
+
+    def _function(self, function: types.FunctionType) -> object:
+        wrapped = inspect.unwrap(function)
+        kept = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
+        return (
+            function.__qualname__,
+            self.source(function),
+            self.of(function.__defaults__),
+            self.of(function.__kwdefaults__),
+            [
+                (name, self._if_possible(each))
+                for name, each in kept.items()
+                if each is not function and each is not wrapped
+            ],
+            self.of(wrapped) if wrapped is not function else None,
+        )
+
+    def _typed(self, thing: object, used: list[object]) -> list[object]:
+        """Return the functions, classes and plain values that something without a source file uses."""
+        if thing in self._typed_in:
+            return []
+        self._typed_in.add(thing)
+        return [
+            self._if_possible(each)
+            for each in used
+            if isinstance(each, _PLAIN | types.FunctionType | tuple)
+            or (isinstance(each, type) and each.__module__ == "__main__")
+        ]
+
+    def _if_possible(self, thing: object) -> object:
+        try:
+            return self.of(thing)
+        except InvalidInput:
+            return type(thing).__qualname__
+
+
+def _global_names(code: types.CodeType) -> list[str]:
+    inner = [name for each in code.co_consts if isinstance(each, types.CodeType) for name in _global_names(each)]
+    return [*code.co_names, *inner]

@@ -20,8 +20,7 @@ from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run
 from untuned.collect.environments.environment import CompiledEnvironment, Environment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment as environment_named
-from untuned.collect.fingerprints import digest, source_digest
-from untuned.collect.kernels.jit import source_fingerprint
+from untuned.collect.fingerprints import source_digest
 from untuned.collect.metrics import Metric, metric
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
@@ -81,10 +80,17 @@ class Resolved:
         What there is to run, environment by environment.
     facts
         What the store keeps about the study, as JSON types.
+    algorithms, environments
+        What the names stand for.
+    metric
+        Makes the scores.
     """
 
     cells: tuple[Cell, ...]
     facts: Mapping[str, Any]
+    algorithms: "Mapping[str, Definition | Algorithm]"
+    environments: "Mapping[str, Place]"
+    metric: Metric
 
 
 def resolve(study: Study) -> Resolved:
@@ -114,12 +120,21 @@ def _resolved(study: Study) -> Resolved:
     ranges = [_score_range(place, measure, study) for place in places]
     for place, limits in zip(places, ranges, strict=True):
         _check_failures(place, limits, algorithms, measure, study)
-    marks = {each.name: _definition_fingerprint(each) for each in algorithms}
+    # By kind: an algorithm may be called like an environment.
+    marks = {
+        (kind, each.name): source_digest(each)
+        for kind, listed in (("algorithm", algorithms), ("environment", places))
+        for each in listed
+    }
     recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.isolate)
-    cells = tuple(
-        _cell(algorithm, marks[algorithm.name], place, study, recipe) for place in places for algorithm in algorithms
+    cells = tuple(_cell(algorithm, place, marks, study, recipe) for place in places for algorithm in algorithms)
+    return Resolved(
+        cells,
+        _facts(study, algorithms, marks, places, ranges, measure),
+        {each.name: each for each in algorithms},
+        {each.name: each for each in places},
+        measure,
     )
-    return Resolved(cells, _facts(study, algorithms, marks, places, ranges, measure))
 
 
 def _adapter(kind: str) -> Any:
@@ -294,7 +309,13 @@ def _check_failures(
         )
 
 
-def _cell(algorithm: Definition | Algorithm, mark: str, place: Place, study: Study, recipe: Recipe) -> Cell:
+def _cell(
+    algorithm: Definition | Algorithm,
+    place: Place,
+    marks: Mapping[tuple[str, str], str],
+    study: Study,
+    recipe: Recipe,
+) -> Cell:
     run: Run
     if not isinstance(algorithm, Definition):
         run = _adapter("algorithm").run(algorithm, place, study.seed)
@@ -315,8 +336,8 @@ def _cell(algorithm: Definition | Algorithm, mark: str, place: Place, study: Stu
         run=run,
         compiled=isinstance(run, CompiledRun),
         version=_version(algorithm),
-        definition_fingerprint=mark,
-        environment_fingerprint=_environment_fingerprint(place),
+        definition_fingerprint=marks["algorithm", algorithm.name],
+        environment_fingerprint=marks["environment", place.name],
         recipe=recipe,
     )
 
@@ -325,41 +346,10 @@ def _version(algorithm: Definition | Algorithm) -> str:
     return str(algorithm.version) if isinstance(algorithm, Definition) else algorithm.fingerprint
 
 
-def _environment_fingerprint(place: Place) -> str:
-    """Return what changes whenever trials there would come out differently."""
-    # What it is called for readers, what is said about it, and which scores are possible at all changes no trial.
-    facts = {
-        key: value for key, value in place.facts().items() if key not in ("title", "summary", "differs", "score_range")
-    }
-    if not isinstance(place, CompiledEnvironment):
-        facts |= _adapter("environment").making(place)
-    return digest(facts)
-
-
-#: One of each kind of states: what a definition draws depends on little else.
-_DESCRIBED = ("chain-10-stochastic", "cart-pole")
-
-
-def _definition_fingerprint(algorithm: Definition | Algorithm) -> str:
-    """Return what changes with a definition: its version; and what it draws, in case that was forgotten."""
-    if not isinstance(algorithm, Definition):
-        return algorithm.fingerprint
-    if algorithm in our_algorithms():
-        return digest({"version": str(algorithm.version)})
-    drawn: dict[str, object] = {}
-    for name in _DESCRIBED:
-        try:
-            drawn[name] = [dataclasses.asdict(each) for each in algorithm.describe(environment_named(name))]
-        except Exception as error:
-            # It may be for other environments alone.
-            drawn[name] = type(error).__name__
-    return digest({"version": str(algorithm.version), "drawn": drawn})
-
-
 def _facts(
     study: Study,
     algorithms: Sequence[Definition | Algorithm],
-    marks: Mapping[str, str],
+    marks: Mapping[tuple[str, str], str],
     places: Sequence[Place],
     ranges: Sequence[tuple[float, float] | None],
     measure: Metric,
@@ -379,7 +369,7 @@ def _facts(
                 "name": each.name,
                 "title": each.title,
                 "version": _version(each),
-                "fingerprint": marks[each.name],
+                "fingerprint": marks["algorithm", each.name],
                 "compiled": isinstance(each, Definition),
             }
             for each in algorithms
@@ -388,13 +378,12 @@ def _facts(
             {
                 **place.facts(),
                 "score_range": None if limits is None else list(limits),
-                "fingerprint": _environment_fingerprint(place),
+                "fingerprint": marks["environment", place.name],
             }
             for place, limits in zip(places, ranges, strict=True)
         ],
         "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
-        "kernels": source_fingerprint(),
         "untuned": __version__,
     }
 

@@ -17,6 +17,7 @@ import numpy as np
 from untuned.collect.engines.cells import Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
 from untuned.collect.engines.worker_process import TOOK_LONGER
+from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.shard import Shard
@@ -220,7 +221,7 @@ class Session:
             return cls(place, None, study, resolved, part)
         store = Store.open(place, write=True)
         try:
-            _resume(store, place, resolved.facts, replace)
+            _resume(store, place, resolved, replace)
         except BaseException:
             store.close()
             raise
@@ -411,20 +412,22 @@ _COMMON = {
     "metric_fingerprint": "the source of the metric",
     "isolate": "whether trials are isolated",
     "precision": "the precision",
-    "kernels": "the fingerprint of untuned's own algorithms and environments",
 }
 
 #: What has changed where nothing else shows.
 _HIDDEN_DIFFERENCE = {
-    "algorithms": "what it draws",
-    "environments": "how it is made: options, the source of the function that makes it, or Gymnasium's version",
+    "algorithms": "its code or untuned's, or what it draws",
+    "environments": "its code, or how it is made: options, the function that makes it, or Gymnasium's version",
 }
 
 
-def _resume(store: Store, folder: Path, now: Mapping[str, Any], replace: bool) -> None:
+def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> None:
     """Bring a store's facts up to date; refuse when something has changed that decides results."""
+    before, now = store.facts, resolved.facts
     if any(store.counts().values()):
-        before = store.facts
+        before = with_fingerprints_of_now(
+            before, now, resolved.algorithms, resolved.environments, resolved.metric.function
+        )
         for key, what in _COMMON.items():
             if before.get(key) != now.get(key):
                 raise InvalidInput(
@@ -433,15 +436,17 @@ def _resume(store: Store, folder: Path, now: Mapping[str, Any], replace: bool) -
                 )
         _check_time_limit(store, before, now.get("time_limit"), folder)
         for kind in ("algorithms", "environments"):
-            _set_changed_aside(store, kind, now, folder, replace)
-    merged = _merged(store, now)
+            _set_changed_aside(store, kind, before, now, folder, replace)
+    merged = _merged(store, before, now)
     if merged != store.facts:
         store.set_facts(merged)
 
 
-def _set_changed_aside(store: Store, kind: str, now: Mapping[str, Any], folder: Path, replace: bool) -> None:
+def _set_changed_aside(
+    store: Store, kind: str, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path, replace: bool
+) -> None:
     """Give the trials of what has changed another name, ``mine~1``, under which they are kept; or refuse."""
-    known = {entry["name"]: entry for entry in store.facts[kind]}
+    known = {entry["name"]: entry for entry in before[kind]}
     for entry in now[kind]:
         name = entry["name"]
         old = known.get(name)
@@ -484,16 +489,15 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return "; ".join(f"{key} was {old.get(key)!r}, is {new[key]!r}"[:300] for key in keys)
 
 
-def _merged(store: Store, now: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(store: Store, before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return the study's facts as they are from now on: everything that has trials stays, retired or not."""
     merged = dict(now)
     for kind in ("algorithms", "environments"):
         present = {entry["name"] for entry in now[kind]}
         used = _used(store, kind)
+        entries = {entry["name"]: entry for entry in map(_entry, (*store.facts[kind], *before[kind]))}
         merged[kind] = [*now[kind]] + [
-            {**entry, "retired": True}
-            for entry in map(_entry, store.facts[kind])
-            if entry["name"] not in present and entry["name"] in used
+            {**entry, "retired": True} for name, entry in entries.items() if name not in present and name in used
         ]
     return merged
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from untuned.compiling import INTERPRETED, Compiler
 
-__all__ = ["INTERPRETED", "cache_directory", "kernel", "source_fingerprint"]
+__all__ = ["INTERPRETED", "cache_directory", "kernel", "sources"]
 
 _COMPILER = Compiler("judge", Path(__file__).parent, ("**/*.py",))
 
@@ -12,5 +12,5 @@ _COMPILER = Compiler("judge", Path(__file__).parent, ("**/*.py",))
 kernel = _COMPILER.kernel
 #: Return the directory of this build's compiled kernels, made if need be.
 cache_directory = _COMPILER.cache_directory
-#: Return a hash of everything in this room that decides numbers.
-source_fingerprint = _COMPILER.source_fingerprint
+#: Return every source file of this room, sorted.
+sources = _COMPILER.sources

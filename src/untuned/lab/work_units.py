@@ -1,7 +1,6 @@
 """Experiments cut into pieces of work: what each of them is, and the key it has in a record."""
 
 import dataclasses
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from untuned.errors import InvalidInput
-from untuned.judge.jit import source_fingerprint
+from untuned.judge.jit import sources
 from untuned.judge.judging import Judging, whole
 from untuned.lab import contenders, data_sets, mixtures, population_types
 from untuned.lab.contenders import Contender
@@ -17,6 +16,7 @@ from untuned.lab.data_sets import Design, data_set, judged
 from untuned.lab.journal import Facts
 from untuned.lab.population_types import Population
 from untuned.options import declared
+from untuned.source_trees import tree_digest
 
 #: Data sets in a piece of work: enough to be worth sending, few enough to lose.
 _PIECE = 25
@@ -94,11 +94,9 @@ _VARIED = ("intervals", "conventions", "weights")
 
 @cache
 def decisive_code() -> str:
-    """Return a hash of all code that decides numbers: the judge's, and what draws data sets and compares."""
-    digest = hashlib.blake2b(source_fingerprint().encode(), digest_size=8)
-    for module in (mixtures, population_types, data_sets, contenders):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    return digest.hexdigest()
+    """Return a digest of all code that decides numbers: the judge's, and what draws data sets and compares."""
+    own = (Path(str(module.__file__)) for module in (mixtures, population_types, data_sets, contenders))
+    return tree_digest([*sources(), *own])
 
 
 def sizes_and_counts(

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium.probe import Make, Range, probed
+from untuned.adapters.gymnasium.probe import Make, Range, probed, what_is_made
 from untuned.collect.environments.checks import checked_action, checked_range, checked_size, whole_number
 from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates, Environment
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
@@ -33,6 +33,9 @@ class GymnasiumEnvironment(Environment):
     make: Make
     first_action: int = 0
     first_state: int = 0
+
+    def __fingerprint__(self) -> object:
+        return super().__fingerprint__(), self.first_action, self.first_state, what_is_made(self.make)
 
     def start(self, seed: int) -> "Running":
         """Return a new instance to run one trial in, seeded once.

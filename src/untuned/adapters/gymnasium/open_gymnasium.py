@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from untuned.adapters.gymnasium.probe import Make, Range, probed
+from untuned.adapters.gymnasium.probe import Make, Range, probed, what_is_made
 from untuned.collect.environments.environment import Budget
 from untuned.errors import InvalidInput
 
@@ -51,6 +51,11 @@ class OpenEnvironment:
             "step_limit": self.step_limit,
             "score_range": None if self.score_range is None else list(self.score_range),
         }
+
+    def __fingerprint__(self) -> object:
+        # What readers are told, and which scores are possible at all, changes no trial.
+        decisive = {**self.facts(), "title": None, "summary": None, "score_range": None}
+        return decisive, what_is_made(self.make)
 
 
 def open_gymnasium(

@@ -82,6 +82,19 @@ def probed(
         instance.close()
 
 
+def what_is_made(make: Make) -> object:
+    """Return what decides what an environment does, for its fingerprint: how it is made, and of which classes it is."""
+    layers = []
+    instance = layer = make()
+    while isinstance(layer, gymnasium.Wrapper):
+        layers.append(type(layer))
+        layer = layer.env
+    ours = getattr(layer, "environment", None)
+    instance.close()
+    kernels = ours if isinstance(ours, CompiledEnvironment) else None
+    return make, gymnasium.__version__, [*layers, type(layer)], kernels
+
+
 @dataclass(frozen=True)
 class _ById:
     """Makes the environment of an id; a record and not a closure, so that descriptions go to workers and compare."""

@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
-
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
 from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, open_gymnasium
-from untuned.collect.fingerprints import source_digest
 from untuned.errors import InvalidInput
 
 
@@ -27,8 +24,3 @@ def environment(use: Any, options: Mapping[str, Any]) -> GymnasiumEnvironment | 
             raise InvalidInput(f"the options {', '.join(options)} go with a name, not with an environment")
         return use
     return open_gymnasium(use, **options) if isinstance(use, str) or callable(use) else None
-
-
-def making(place: GymnasiumEnvironment | OpenEnvironment) -> dict[str, str]:
-    """Return what decides how an environment is made, for its fingerprint."""
-    return {"made": source_digest(place.make), "gymnasium": gymnasium.__version__}

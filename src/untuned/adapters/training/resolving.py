@@ -1,5 +1,6 @@
 """Algorithms written in Python, for studies: `untuned.collect.resolve` loads this when a study names one."""
 
+import dataclasses
 from dataclasses import dataclass
 
 from untuned.adapters.training.trainer import Trainer
@@ -45,4 +46,5 @@ def algorithm(use: object, name: str | None) -> Trainer | None:
 
 def run(trainer: Trainer, place: Place, seed: int) -> TrainedRun:
     """Return what runs a trainer's trials in an environment."""
-    return TrainedRun(trainer, place, seed)
+    # The source as it is now is the version from here on, in worker processes, too.
+    return TrainedRun(dataclasses.replace(trainer, version=trainer.fingerprint), place, seed)

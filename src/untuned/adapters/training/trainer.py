@@ -11,8 +11,9 @@ import gymnasium
 
 from untuned.collect.definitions.definition import check_description
 from untuned.collect.definitions.draw import Draw
-from untuned.collect.fingerprints import source_digest
+from untuned.collect.fingerprints import PYTHON_RUNNER, source_digest
 from untuned.errors import InvalidInput
+from untuned.source_trees import own_code
 
 #: Takes an observation, returns an action.
 Policy = Callable[[Any], Any]
@@ -33,7 +34,7 @@ class Trainer:
         A name for readers.
     version
         Must change whenever results would: scores of different versions are never mixed. None takes a digest of the
-        source instead, which changes with every change of the file.
+        source instead, which changes with the function and what it uses.
     summary
         One line.
     train
@@ -89,10 +90,13 @@ class Trainer:
     def fingerprint(self) -> str:
         """The version if one is declared, else 16 hexadecimal digits that change with the source.
 
-        The source is that of the whole module which the function is in, since functions call each other, but not of
-        what that imports; `untuned.collect.fingerprints.source_digest` has the details.
+        That is the function's and of all it uses in its folder, without comments, docstrings and messages;
+        `untuned.collect.fingerprints.source_digest` has the details.
         """
         return str(self.version) if self.version is not None else source_digest(self.train)
+
+    def __fingerprint__(self) -> object:
+        return self.fingerprint, own_code(*PYTHON_RUNNER)
 
     def facts(self) -> dict[str, Any]:
         """Return the description as plain JSON types."""

@@ -13,7 +13,9 @@ from typing import Any
 from untuned.collect.agents.agent import Agent
 from untuned.collect.definitions.draw import Draw, Drawn
 from untuned.collect.environments.environment import Environment
+from untuned.collect.fingerprints import COMPILED_RUNNER, source_digest
 from untuned.errors import InvalidInput
+from untuned.source_trees import own_code
 
 #: Draws that a description looks at.
 DRAWS_DESCRIBED = 256
@@ -109,6 +111,10 @@ class Definition:
                 "untuned.collect.agents.sarsa.Sarsa"
             )
         return built
+
+    def __fingerprint__(self) -> object:
+        # Not lenient, it would ask for a version where one is declared.
+        return str(self.version), source_digest(self.build, lenient=True), own_code(*COMPILED_RUNNER)
 
     def describe(self, environment: Environment) -> tuple[Hyperparameter, ...]:
         """Return the hyperparameters there are on that environment, and where they come from.

@@ -274,6 +274,18 @@ class Environment:
             "differs": list(self.differs),
         }
 
+    def __fingerprint__(self) -> object:
+        # What readers are told, and which scores are possible at all, changes no trial.
+        return {
+            "name": self.name,
+            "states": {**self.states.facts(), "names": None, "bounds": getattr(self.states, "bounds", None)},
+            "actions": len(self.actions),
+            "budget": (self.budget.episodes, self.budget.steps),
+            "step_limit": self.step_limit,
+            "discount": self.discount,
+            "parameters": [(each.name, each.distribution) for each in self.parameters],
+        }
+
 
 #: (worst, best) return of an episode, given where the parameters come from.
 RangeRule = Callable[[tuple[Parameter, ...]], tuple[float, float]]
@@ -319,6 +331,9 @@ class CompiledEnvironment(Environment):
     def compiled_step(self) -> int:
         """Where the compiled step kernel stands, for `step_at`; compiled at the first use."""
         return step_address(self.step)
+
+    def __fingerprint__(self) -> object:
+        return super().__fingerprint__(), self.reset, self.step, self.state_size, self.constants
 
     def new_state(self) -> Floats:
         """Return memory for one state; call the reset kernel on it before anything else."""

@@ -34,7 +34,6 @@ __all__ = [
     "kernel_sources",
     "reset_address",
     "reset_at",
-    "source_fingerprint",
     "step_address",
     "step_at",
 ]
@@ -64,8 +63,6 @@ kernel = _COMPILER.kernel
 kernel_sources = _COMPILER.sources
 #: Return 16 hexadecimal digits that change when any such source, flag, compiler version or processor does.
 fingerprint = _COMPILER.fingerprint
-#: Return 16 hexadecimal digits that change with those sources alone: what does not depend on the machine.
-source_fingerprint = _COMPILER.source_fingerprint
 #: Return the directory of this build's compiled kernels, made if need be.
 cache_directory = _COMPILER.cache_directory
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from untuned.collect.agents.agent import Place, World
+from untuned.collect.agents.agent import Learner, Place, World
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.definitions.registry import algorithm
 from untuned.collect.environments.checks import checked_choice, checked_size
-from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates
+from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates, Dynamics
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
@@ -90,24 +90,9 @@ def run_trial(
             "give it Budget(episodes=...)"
         )
     begin = time.perf_counter()
-    random = random_state(seed, chosen.name, place.name, trial)
-    dynamics = place.draw(random)
-    draw = Draw(lambda: uniform(random), number=trial)
-    agent = chosen.agent(place, draw)
-    learner = agent.start(
-        World(
-            Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
-            actions=len(place.actions),
-            episodes=place.budget.episodes,
-            states=place.states.number if isinstance(place.states, DiscreteStates) else None,
-            dimensions=place.states.dimensions,
-            real=PRECISIONS[precision],
-        )
+    draw, dynamics, learner, returns, final_returns, steps = _learn_and_play(
+        chosen, place, seed, trial, precision, stop
     )
-    returns = np.zeros(place.budget.episodes)
-    final_returns = np.zeros(FINAL_EPISODES)
-    steps = _in_pieces(learner.learn, returns, stop)
-    _in_pieces(learner.play, final_returns, stop)
     return Trial(
         seed=seed,
         algorithm=chosen.name,
@@ -127,6 +112,40 @@ def run_trial(
         definition_version=str(chosen.version),
         fingerprint=fingerprint(),
     )
+
+
+def _learn_and_play(
+    chosen: Definition,
+    place: CompiledEnvironment,
+    seed: int,
+    trial: int,
+    precision: str,
+    stop: Callable[[], bool] | None,
+) -> tuple[Draw, Dynamics, Learner, Floats, Floats, int]:
+    """Return what was drawn for the algorithm and the environment, the learner, its returns, and the steps it took.
+
+    Everything that decides a trial's numbers is in here, since fingerprints start from here.
+    """
+    assert place.budget.episodes is not None
+    random = random_state(seed, chosen.name, place.name, trial)
+    dynamics = place.draw(random)
+    draw = Draw(lambda: uniform(random), number=trial)
+    agent = chosen.agent(place, draw)
+    learner = agent.start(
+        World(
+            Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
+            actions=len(place.actions),
+            episodes=place.budget.episodes,
+            states=place.states.number if isinstance(place.states, DiscreteStates) else None,
+            dimensions=place.states.dimensions,
+            real=PRECISIONS[precision],
+        )
+    )
+    returns = np.zeros(place.budget.episodes)
+    final_returns = np.zeros(FINAL_EPISODES)
+    steps = _in_pieces(learner.learn, returns, stop)
+    _in_pieces(learner.play, final_returns, stop)
+    return draw, dynamics, learner, returns, final_returns, steps
 
 
 def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:

@@ -42,14 +42,15 @@ class StudyFacts:
     def same_as(self, other: "StudyFacts") -> bool:
         """Return whether these are facts of the same study, in whatever order their fields were given.
 
-        Numbers of trials may differ, since there can always be more; so may the version of the program.
+        Numbers of trials may differ, since there can always be more; so may the version of untuned and what readers are
+        told: where fingerprints agree, trials are of one kind.
         """
         return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
 
     @property
     def _lasting(self) -> dict[str, Any]:
         facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "untuned")}
-        return {**facts, "environments": [_without_trials(each) for each in facts["environments"]]}
+        return {**facts, **{kind: [_lasting(each) for each in facts[kind]] for kind in ("algorithms", "environments")}}
 
     def differences(self, other: "StudyFacts") -> list[str]:
         """Return the names of the fields in which the two are of different studies."""
@@ -134,8 +135,16 @@ class StudyFacts:
         )
 
 
-def _without_trials(entry: Any) -> Any:
-    return {key: value for key, value in entry.items() if key != "trials"} if isinstance(entry, dict) else entry
+#: What counts of an algorithm or environment that has a fingerprint; that stands for the rest.
+_COUNTED = ("name", "version", "fingerprint", "score_range", "retired", "kernels")
+
+
+def _lasting(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    if "fingerprint" in entry:
+        return {key: entry[key] for key in _COUNTED if key in entry}
+    return {key: value for key, value in entry.items() if key != "trials"}
 
 
 def _entries(field: str, listed: object) -> dict[str, dict[str, Any]]:
