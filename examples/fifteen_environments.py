@@ -15,9 +15,9 @@ import numpy as np
 from PIL import Image
 from rich.console import Console
 from rich.table import Table
+from untuned.adapters.gymnasium.registration import gymnasium_id
 
 import untuned
-from untuned.adapters.gymnasium.registration import gymnasium_id
 from untuned.collect.environments.rollout import random_returns
 from untuned.collect.kernels.rng import random_state
 

@@ -505,7 +505,6 @@ def check_report(
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
     from untuned.judge.methods import check_conventions, method
-    from untuned.reports.figures.files import checked_formats
     from untuned.reports.report import check_place
 
     if out is not None:
@@ -513,6 +512,9 @@ def check_report(
     for each in beside:
         if isinstance(each, str):
             check_conventions(method(each), conventions)
+    # Imported after the page: where both are missing, the message names the extra that brings both.
+    from untuned.reports.figures.files import checked_formats
+
     checked_formats(formats)
     if study is not None:
         from untuned.adapters.histories import place_of

@@ -23,12 +23,12 @@ from matplotlib.legend import Legend
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
+from untuned import figures
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks, percent
 from untuned.histories import Histories, History
 from untuned.judge.evaluate import evaluate
 from untuned.judge.intervals.dkw import band
-from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
 from untuned.reports.figures.canvas import number_text

@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
 from untuned.adapters.training.trainer import Trainer
-from untuned.adapters.training.trial import Place, train_trial
 from untuned.collect.definitions.definition import Definition, same_definitions
 from untuned.collect.definitions.registry import algorithm as algorithm_named
 from untuned.collect.definitions.registry import algorithms as our_algorithms
@@ -26,6 +24,10 @@ from untuned.collect.runner.trial import TrialResult
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
 
+if TYPE_CHECKING:
+    # Needs Gymnasium, which a study of compiled algorithms and environments does without.
+    from untuned.adapters.training.trial import Place
+
 #: Trainers that come with the package, by name, and where they are made; each needs an extra.
 _TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
 
@@ -35,11 +37,13 @@ class TrainedRun:
     """Runs trials of an algorithm that is written in Python."""
 
     trainer: Trainer
-    place: Place
+    place: "Place"
     seed: int
 
     def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
         """Return the result of a trial."""
+        from untuned.adapters.training.trial import train_trial
+
         return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
 
 
@@ -176,16 +180,21 @@ def _definition(found: Definition, chosen: AlgorithmChoice, where: str) -> Defin
     return found
 
 
-def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
+def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> "Place":
     use: Any = chosen.use
     options = dict(chosen.options)
     if isinstance(use, str) and ":" in use and not chosen.gymnasium:
         use = imported(use, where, folder)
     try:
+        if isinstance(use, str) and not chosen.gymnasium:
+            return _ours(use, options)
+        if isinstance(use, CompiledEnvironment) and not options:
+            return use
+        from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
+        from untuned.adapters.training.trial import Place
+
         if chosen.gymnasium:
             return open_gymnasium(use, **_pairs(options))
-        if isinstance(use, str):
-            return _ours(use, options)
         if isinstance(use, Place):
             if options:
                 raise InvalidInput(f"the options {', '.join(options)} go with a name, not with an environment")
@@ -243,14 +252,14 @@ def _check_distinct(kind: str, names: Sequence[str]) -> None:
             raise InvalidInput(f"{kind}: {name!r} is there {names.count(name)} times, give each a name of its own")
 
 
-def _score_range(place: Place, measure: Metric, study: Study) -> tuple[float, float] | None:
+def _score_range(place: "Place", measure: Metric, study: Study) -> tuple[float, float] | None:
     if study.score_range is not None:
         return study.score_range
     return place.score_range if measure.bounded else None
 
 
 def _check_failures(
-    place: Place,
+    place: "Place",
     limits: tuple[float, float] | None,
     algorithms: Sequence[Definition | Trainer],
     measure: Metric,
@@ -270,9 +279,12 @@ def _check_failures(
         )
 
 
-def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int, study: Study) -> Cell:
+def _cell(algorithm: Definition | Trainer, mark: str, place: "Place", trials: int, study: Study) -> Cell:
     run: Run
     if isinstance(algorithm, Trainer):
+        # Without Gymnasium this fails now, not in the first trial.
+        import untuned.adapters.training.trial  # noqa: F401
+
         run = TrainedRun(algorithm, place, study.seed)
     elif isinstance(place, CompiledEnvironment):
         if place.budget.episodes is None:
@@ -300,7 +312,7 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int,
 # Telling.
 
 
-def _environment_fingerprint(place: Place) -> str:
+def _environment_fingerprint(place: "Place") -> str:
     """Return what changes whenever trials there would come out differently."""
     # What it is called for readers, what is said about it, and which scores are possible at all changes no trial.
     facts = {
@@ -337,7 +349,7 @@ def _facts(
     study: Study,
     algorithms: Sequence[Definition | Trainer],
     marks: Mapping[str, str],
-    places: Sequence[Place],
+    places: "Sequence[Place]",
     ranges: Sequence[tuple[float, float] | None],
     trials: Sequence[int],
     measure: Metric,
@@ -376,7 +388,7 @@ def _facts(
     }
 
 
-def _identical(algorithms: Sequence[Definition | Trainer], places: Sequence[Place]) -> dict[str, list[list[str]]]:
+def _identical(algorithms: Sequence[Definition | Trainer], places: "Sequence[Place]") -> dict[str, list[list[str]]]:
     definitions = [each for each in algorithms if isinstance(each, Definition)]
     return {
         place.name: [list(group) for group in same_definitions(definitions, place)]

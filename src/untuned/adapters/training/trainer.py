@@ -5,20 +5,21 @@ import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import gymnasium
+from typing import TYPE_CHECKING, Any
 
 from untuned.collect.definitions.definition import check_description
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.fingerprints import source_digest
 from untuned.errors import InvalidInput
 
+if TYPE_CHECKING:
+    import gymnasium
+
 #: Takes an observation, returns an action.
 Policy = Callable[[Any], Any]
 
 #: Learns in the environment until that raises BudgetSpent; may return what it learned.
-Train = Callable[[gymnasium.Env[Any, Any], Draw], Policy | None]
+Train = Callable[["gymnasium.Env[Any, Any]", Draw], Policy | None]
 
 
 @dataclass(frozen=True)
