@@ -2,7 +2,7 @@
 
 Each function takes Axes to draw on, ``ax=``, or makes a Figure of its own; all return the Axes, those of grids a list,
 and ``axes.figure`` is the Figure. `summary` makes a page, `save` writes a Figure, `save_all` every one there is. An
-algorithm looks the same in all of them (`untuned.reports.styles`).
+algorithm looks the same in all of them.
 """
 
 from untuned.reports.figures.aggregates import aggregate as aggregate

@@ -91,7 +91,7 @@ class Trainer:
         """The version if one is declared, else 16 hexadecimal digits that change with the source.
 
         The source is that of the whole module which the function is in, since functions call each other, but not of
-        what that imports; `untuned.collect.fingerprints.source_digest` has the details.
+        what that imports.
         """
         return str(self.version) if self.version is not None else source_digest(self.train)
 
