@@ -12,6 +12,8 @@ import pytest
 
 from support.documents import ROOT
 
+pytestmark = pytest.mark.slow
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 #: The modules that the extras bring, themselves or through what they depend on.
