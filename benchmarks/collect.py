@@ -57,7 +57,9 @@ def measure(names: list[str], trials: int | None, rounds: int, with_ray: bool) -
         for _ in range(rounds):
             for way, options in ways.items():
                 best[way] = min(best[way], seconds(study(name, trials), **options))
-        total = study(name, trials).trials * len(ALGORITHMS) * len(STUDIES[name][0])
+        each = study(name, trials).trials
+        assert isinstance(each, int)
+        total = each * len(ALGORITHMS) * len(STUDIES[name][0])
         for way in ways:
             yield {
                 "study": name,

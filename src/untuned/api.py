@@ -1,19 +1,13 @@
 """The functions behind the flat names: they take whatever is handed over, and call the rooms."""
 
-import dataclasses
-import itertools
-import math
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from untuned.adapters.sources import read_scores
+from untuned.collect.engines.processors import processors
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.evaluate import RESAMPLES, check_options
@@ -23,11 +17,9 @@ from untuned.judge.methods import Conventions
 from untuned.judge.weights import GAME, UNIFORM, Weights
 
 if TYPE_CHECKING:
-    from untuned.collect.engines.cells import Cell
-    from untuned.collect.engines.local import News
-    from untuned.collect.engines.schedule import Numbers, Shard
-    from untuned.collect.store.store import Store
-    from untuned.collect.store.trial import StoredTrial
+    from untuned.collect.progress import Progress
+    from untuned.collect.session import Collected
+    from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.plans import Plan
     from untuned.reports.report import Report
@@ -115,134 +107,41 @@ def evaluate(
     return replace(found, provenance=_with_versions(found.provenance))
 
 
-@dataclasses.dataclass(frozen=True)
-class Collected:
-    """What a study has after collecting.
-
-    Parameters
-    ----------
-    folder
-        Where its results are.
-    complete
-        Whether everything that was asked for is there; False when it was stopped.
-    stored, wanted
-        Trials that are there, and that there should be; of the shard, if it was one.
-    failed
-        Trials of this run that failed.
-    """
-
-    folder: Path
-    complete: bool
-    stored: int
-    wanted: int
-    failed: int
-
-    def facts(self) -> dict[str, Any]:
-        """Return the same as plain JSON types."""
-        return {**dataclasses.asdict(self), "folder": str(self.folder)}
-
-
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    """How far collecting is.
-
-    Parameters
-    ----------
-    stored, wanted
-        Trials that are safe on the disk, and that there should be.
-    cells, cells_done
-        How many there are, and how many of them have all their trials.
-    rate
-        Trials a second, of late; 0 when it is not known yet.
-    failed
-        Trials of this run that failed.
-    scores
-        By (algorithm, environment), no more than two hundred of each; minus infinity for a trial that failed.
-    """
-
-    stored: int
-    wanted: int
-    cells: int
-    cells_done: int
-    rate: float
-    failed: int
-    scores: Mapping[tuple[str, str], Sequence[float]]
-
-    @property
-    def left(self) -> int:
-        """Trials still to do."""
-        return self.wanted - self.stored
-
-
 def collect_scores(
     study: "Study | str | Path",
     folder: str | Path | None = None,
     *,
-    workers: int | None = None,
-    engine: str = "local",
-    ray_address: str | None = None,
     shard: "Shard | str | None" = None,
-    keep_both: bool = False,
-    stop: Callable[[], bool] | None = None,
-    watch: Callable[[Progress], None] | None = None,
-) -> Collected:
+    replace: bool = False,
+    **options: Any,
+) -> "Collected":
     """Run the trials of a study that its folder does not have yet, and return what is there then.
 
     Parameters
     ----------
     study
         A `Study`, or the path of its TOML file.
-    folder
-        Where results go: by default beside the file, without its ``.toml``; for a `Study`, its name. That of a shard
-        has the part in its name, too.
-    workers
-        Trials at the same time, by default one per processor. No number depends on it.
-    engine
-        ``"local"``, or ``"ray"`` for a cluster.
-    ray_address
-        Of a cluster that runs; None makes a local one.
-    shard
-        ``"3/16"``: only this part of the trials; `untuned merge` puts parts together.
-    keep_both
-        When a definition or an environment has changed since: keep both, the new one under a name of its own.
-    stop
-        Asked a few times a second; when it says True, what is finished is stored and the rest left.
-    watch
-        Told how far it is.
+    folder, shard, replace
+        Where results go, which part of the trials, what to do with changed algorithms: as for `Study.open`.
+    **options
+        For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``stop``, ``watch``.
     """
-    from untuned.adapters.studies import plan
-    from untuned.collect.engines.going_on import opened
-    from untuned.collect.engines.schedule import Shard, waiting
+    from untuned.collect.session import Session
 
-    if engine not in ("local", "ray"):
-        raise InvalidInput(f"engine={engine!r}: choose 'local' or 'ray'")
-    if ray_address is not None and engine != "ray":
-        raise InvalidInput(f"ray_address={ray_address!r} goes with engine='ray' (--engine ray): {engine!r} was chosen")
-    if workers is not None and workers < 1:
-        raise InvalidInput(f"workers={workers}: pass a positive number")
-    part = Shard.parse(shard) if isinstance(shard, str) else shard
-    study, place = _read(study, folder, part)
-    planned = plan(study)
-    # The cluster first: where none answers, no study begins.
-    with _crew(engine, workers, ray_address) as work:
-        store, cells = opened(place, planned.cells, _with_version(planned.facts), keep_both=keep_both)
-        with store:
-            wanted = [(part or Shard()).of(cell.trials) for cell in cells]
-            todo = waiting(cells, wanted, store)
-            tally = _Tally(cells, sum(each.size for each in wanted), todo, store, watch)
-            tally.tell()
-            work(cells, todo, store, planned.recipe, stop=stop, watch=tally)
-    return Collected(place, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
+    with Session.open(study, folder, shard=shard, replace=replace) as session:
+        return session.collect(**options)
 
 
 def run(
     study: "Study | str | Path",
     folder: str | Path | None = None,
     *,
+    replace: bool = False,
     workers: int | None = None,
     intervals: str | None = None,
     delta: float = 0.05,
     weights: Weights = GAME,
+    progress: Steps | None = None,
     **options: Any,
 ) -> Evaluation:
     """Run the trials of a study that its folder does not have yet, and return the evaluation of all of them.
@@ -251,8 +150,8 @@ def run(
     ----------
     study
         A `Study`, or the path of its TOML file.
-    folder
-        Where results go, as for `collect_scores`.
+    folder, replace
+        Where results go, and what to do with changed algorithms: as for `Study.open`.
     workers
         Trials at the same time, by default one per processor. No number depends on it.
     intervals
@@ -261,22 +160,24 @@ def run(
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
         As for `evaluate`; the game's by default.
+    progress
+        As for `evaluate`.
     **options
-        For `collect_scores`: ``engine``, ``ray_address``, ``keep_both``, ``stop``, ``watch``.
+        For `Session.collect`: ``trials``, ``engine``, ``ray_address``, ``stop``, ``watch``.
 
     Raises
     ------
     Stopped
-        When ``stop`` said so before everything was done; what is finished is stored.
+        When ``stop`` returned True before everything was done; what is finished is stored.
     """
-    from untuned.errors import Stopped
+    from untuned.collect.session import Session
 
-    study, folder = _read(study, folder, None)
-    check_evaluation(study, intervals, delta, weights)
-    collected = collect_scores(study, folder, workers=workers, **options)
-    if not collected.complete:
-        raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
-    return evaluate(collected.folder, intervals=intervals, delta=delta, weights=weights, workers=workers)
+    with Session.open(study, folder, replace=replace) as session:
+        # Before hours of trials, not after them.
+        check_options(intervals, delta, weights, *session.names)
+        session.collect(workers=workers, **options).check_complete()
+        table = session.scores()
+    return evaluate(table, intervals=intervals, delta=delta, weights=weights, workers=workers, progress=progress)
 
 
 def reproduce(
@@ -285,7 +186,7 @@ def reproduce(
     trials: int | None = None,
     environments: Sequence[str] | None = None,
     workers: int | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: "Callable[[Progress], None] | None" = None,
     progress: Steps | None = None,
     pieces: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -324,18 +225,17 @@ def reproduce(
     from untuned.errors import Stopped
     from untuned.reproduction import steps
     from untuned.reproduction.conclusions import conclusions
-    from untuned.reproduction.experiment import studies
+    from untuned.reproduction.experiment import study
     from untuned.reproduction.result import Reproduction
 
     place = Path(out).expanduser()
-    planned = studies(trials, environments)
+    planned = study(trials, environments)
     steps.check_folder(place)
     count = processors() if workers is None else workers
-    for study in planned:
-        collected = collect_scores(study, place / "scores", workers=count, watch=watch, stop=stop)
-        if not collected.complete:
-            raise Stopped(f"{collected.stored:,} of {collected.wanted:,} trials are in {collected.folder}")
-    table = read_scores(place / "scores")
+    with planned.open(place / "scores") as session:
+        collected = session.collect(workers=count, watch=watch, stop=stop)
+        collected.check_complete()
+        table = session.scores()
 
     def judged(**options: Any) -> Evaluation:
         if stop is not None and stop():
@@ -517,19 +417,18 @@ def check_report(
 
     checked_formats(formats)
     if study is not None:
-        from untuned.adapters.histories import place_of
+        from untuned.collect.session import found_folder
 
-        place_of(study)
+        found_folder(study)
 
 
 def study_folder(source: Any) -> Path | None:
-    """Return the folder of the study that a source is, None for what is none."""
+    """Return the folder of the study that a source is, None for any other source."""
     if not isinstance(source, str | Path):
         return None
-    path = Path(source).expanduser()
-    if path.is_dir():
-        return path
-    return path.parent if path.suffix.lower() in (".sqlite", ".db") else None
+    from untuned.collect.session import is_study, results_folder
+
+    return results_folder(source) if is_study(source) else None
 
 
 def _beside(found: Evaluation, other: str | Evaluation, options: Mapping[str, Any]) -> Evaluation:
@@ -569,133 +468,6 @@ def _as_python(
     judging = ", ".join(f"{name}={value}" for name, value in chosen.items())
     showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
     return f"untuned.report(untuned.evaluate(scores, {judging}), 'report.html'{showing})"
-
-
-def check_evaluation(study: "Study", intervals: str | None, delta: float, weights: Weights) -> None:
-    """Refuse before the trials of a study what `evaluate` would refuse after them."""
-    from untuned.adapters.studies import plan
-
-    cells = plan(study).cells
-    check_options(
-        intervals,
-        delta,
-        weights,
-        tuple(dict.fromkeys(cell.algorithm for cell in cells)),
-        tuple(dict.fromkeys(cell.environment for cell in cells)),
-    )
-
-
-def _read(study: "Study | str | Path", folder: str | Path | None, shard: "Shard | None") -> "tuple[Study, Path]":
-    """Return a study, from its file if need be, and where its results go."""
-    from untuned.collect.study import Study
-
-    place = default_folder(study, shard) if folder is None else Path(folder)
-    return study if isinstance(study, Study) else Study.read(study), place
-
-
-def default_folder(study: "Study | str | Path", shard: "Shard | None" = None) -> Path:
-    """Return where a study's results go, or those of a part of it, if nothing else is said."""
-    if isinstance(study, str | Path):
-        path = Path(study)
-        place = path.with_suffix("") if path.suffix == ".toml" else path.with_name(f"{path.name}.results")
-    else:
-        place = Path(study.name)
-    return place if shard is None else place.with_name(f"{place.name}.shard-{shard.part}-of-{shard.parts}")
-
-
-@contextmanager
-def _crew(engine: str, workers: int | None, ray_address: str | None) -> Iterator[Callable[..., None]]:
-    """Yield what collects: on this machine, or on a cluster that is there as long as it is needed."""
-    if engine == "ray":
-        from untuned.collect.engines import ray as cluster
-
-        with cluster.connected(ray_address, workers) as ray:
-            yield partial(cluster.collect, ray=ray)
-    else:
-        from untuned.collect.engines import local
-
-        yield partial(local.collect, workers=processors() if workers is None else workers)
-
-
-class _Tally:
-    """Counts what was stored, and tells whoever watches."""
-
-    def __init__(
-        self,
-        cells: "Sequence[Cell]",
-        wanted: int,
-        todo: "Sequence[Numbers]",
-        store: "Store",
-        watch: Callable[[Progress], None] | None,
-    ) -> None:
-        self._watch = watch
-        self._left = {
-            (cell.algorithm, cell.environment): numbers.size for cell, numbers in zip(cells, todo, strict=True)
-        }
-        self.wanted = wanted
-        self.stored = self.wanted - sum(self._left.values())
-        self.failed = 0
-        # Who is ahead is seen from all that is there, not from what came since.
-        self._scores: dict[tuple[str, str], list[float]] = {
-            (algorithm, environment): [
-                _counted(trial)
-                for trial in itertools.islice(store.trials([algorithm], [environment], returns=False), _KEPT)
-            ]
-            if watch is not None
-            else []
-            for algorithm, environment in self._left
-        }
-        self._marks = [(time.monotonic(), self.stored)]
-
-    def __call__(self, news: "News") -> None:
-        for trial in news.stored:
-            cell = (trial.algorithm, trial.environment)
-            self._left[cell] -= 1
-            self.stored += 1
-            self.failed += trial.failure is not None
-            if len(self._scores[cell]) < _KEPT:
-                self._scores[cell].append(_counted(trial))
-        # The rate over the last half minute or so: cells differ, and so does the machine.
-        self._marks = [*self._marks[-_MARKS:], (time.monotonic(), self.stored)]
-        self.tell()
-
-    def tell(self) -> None:
-        if self._watch is None:
-            return
-        (begin, before), (now, stored) = self._marks[0], self._marks[-1]
-        self._watch(
-            Progress(
-                self.stored,
-                self.wanted,
-                len(self._left),
-                sum(not left for left in self._left.values()),
-                (stored - before) / (now - begin) if now > begin else 0.0,
-                self.failed,
-                self._scores,
-            )
-        )
-
-
-def _counted(trial: "StoredTrial") -> float:
-    return trial.score if trial.failure is None else -math.inf
-
-
-#: Scores per cell that are kept to see who is ahead, and moments that the rate is taken over.
-_KEPT = 200
-_MARKS = 60
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _with_version(facts: Mapping[str, Any]) -> dict[str, Any]:
-    import untuned
-
-    return {**facts, "untuned": untuned.__version__}
 
 
 def _with_versions(provenance: Mapping[str, str]) -> Mapping[str, str]:

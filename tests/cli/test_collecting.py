@@ -24,8 +24,8 @@ from cli.test_cli import ESCAPE, HABITS
 from support.calling import Call, Said, caller, refuse
 from untuned import Study, collect_scores
 from untuned.adapters import exports
-from untuned.api import Progress
-from untuned.cli.progress import display, duration, sentence
+from untuned.cli.progress import Display, duration, sentence
+from untuned.collect.progress import Progress
 from untuned.collect.store.store import Store
 from untuned.collect.store.trial import StoredTrial
 
@@ -83,7 +83,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder.parent / "small.toml").write_text(SMALL)
     with Store.open(folder, write=True) as store:
         facts = store.facts
-        facts["environments"][0]["trials"] = 5
+        facts["wanted"]["chain-10-stochastic"] = {"[red]sarsa[/red]": 5, "q": 5}
         store.set_facts(facts)
         key: dict[str, Any] = {
             "seed": 5,
@@ -140,15 +140,15 @@ def test_new_takes_any_name(name: str, call: Call) -> None:
 
 
 def test_new_overwrites_nothing(call: Call, small: Path) -> None:
-    refused(call("new", small), str(small), "is there already", "another name")
+    refused(call("new", small), str(small), "exists already", "another name")
     assert small.read_text() == SMALL
 
 
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("study.yaml", ("study.yaml is no name of a TOML file", "untuned new study.yaml.toml")),
-        ("study", ("is no name of a TOML file", "untuned new study.toml")),
+        ("study.yaml", ("study.yaml does not end in .toml", "untuned new study.yaml.toml")),
+        ("study", ("does not end in .toml", "untuned new study.toml")),
         ("nowhere/study.toml", ("nowhere/study.toml cannot be written", "No such file or directory")),
     ],
 )
@@ -357,7 +357,7 @@ def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterable[Callable[[int], None]]:
             return new
 
         monkeypatch.setattr(Store, "add", add)
-        monkeypatch.setattr("untuned.collect.engines.local._FLUSH", 0.0)
+        monkeypatch.setattr("untuned.collect.engines.engine.Flushed.SECONDS", 0.0)
 
     yield prepare
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
@@ -373,8 +373,8 @@ def test_an_interrupted_run_judges_nothing_and_says_how_to_go_on(
     said = call("run", small, "--json", *LONG)
     assert (said.code, said.out) == (130, "")
     assert "stopping; what is finished is kept ..." in said.err
-    assert re.search(rf"stopped: \d+ of 200,004 trials are kept in {re.escape(str(tmp_path / 'small'))}\.", said.err)
-    assert said.err.endswith("The same command goes on from there.\n")
+    assert re.search(rf"stopped: \d+ of 200,004 trials are in {re.escape(str(tmp_path / 'small'))}\.", said.err)
+    assert said.err.endswith("Rerun the command to resume.\n")
     with Store.open(tmp_path / "small") as store:
         kept = sum(store.counts().values())
     assert f"stopped: {kept:,} of" in said.err
@@ -404,7 +404,7 @@ def test_the_second_interruption_ends_it_at_once(
     ctrl_c(2)
     said = call("collect", small, *LONG)
     assert (said.code, said.out) == (130, "")
-    assert "The same command" not in said.err
+    assert "Rerun the command" not in said.err
     # What was stored before is safe.
     with Store.open(tmp_path / "small") as store:
         assert sum(store.counts().values()) > 0
@@ -476,7 +476,8 @@ SCORES: dict[tuple[str, str], Sequence[float]] = {
 
 
 def test_lines_are_few_and_say_who_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
-    with display(quiet=False) as watch:
+    with Display(quiet=False) as display:
+        watch = display.collecting
         assert watch is not None
         for stored in (0, 2_000, 4_000):
             watch(progress(stored, scores=SCORES))
@@ -498,7 +499,8 @@ def test_lines_are_few_and_say_who_is_ahead(capsys: pytest.CaptureFixture[str]) 
 def test_nobody_is_ahead_where_nothing_can_be_compared(
     scores: dict[tuple[str, str], Sequence[float]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with display(quiet=False) as watch:
+    with Display(quiet=False) as display:
+        watch = display.collecting
         assert watch is not None
         watch(progress(10, scores=scores))
     assert "ahead" not in capsys.readouterr().err
@@ -534,7 +536,8 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
 
 def test_a_terminal_shows_one_line_that_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     def act() -> None:
-        with display(quiet=False) as watch:
+        with Display(quiet=False) as display:
+            watch = display.collecting
             assert watch is not None
             watch(progress(1_234, rate=56.0, scores=SCORES))
             watch(progress(2_345, rate=56.0, failed=7, scores=SCORES))
@@ -618,9 +621,9 @@ def test_no_terminal_is_too_narrow_for_the_names_in_a_status(
 def test_folders_that_are_no_studies(arguments: tuple[str, ...], call: Call, tmp_path: Path) -> None:
     command, *rest = arguments
     (tmp_path / "empty").mkdir()
-    refused(call(command, "empty", *rest), "empty has no study in it", "check the folder's name")
-    refused(call(command, "nowhere", *rest), "there is no folder nowhere", "check its name")
-    refused(call(command, "nowhere.toml", *rest), "there is no folder nowhere")
+    refused(call(command, "empty", *rest), "'empty' is not a study", "give the folder")
+    refused(call(command, "nowhere", *rest), "there is no file or folder 'nowhere'", "check the name")
+    refused(call(command, "nowhere.toml", *rest), "there is no file 'nowhere.toml'")
     (tmp_path / "empty" / "results.sqlite").write_bytes(b"nothing of the kind" * 100)
     refused(call(command, "empty", *rest), "results.sqlite")
     assert list(tmp_path.iterdir()) == [tmp_path / "empty"]
@@ -839,10 +842,10 @@ def test_merge_refuses_what_cannot_be_merged(
     first, second = shards
     other = tmp_path_factory.mktemp("other") / "study"
     collect_scores(Study.parse(SMALL.replace("seed = 5", "seed = 6")), other, workers=1)
-    refused(call("merge", first, second, first), f"{first} is among the parts", "choose another folder")
+    refused(call("merge", first, second, first), f"{first} is one of the parts", "choose another folder")
     # However it is written.
-    refused(call("merge", first, first.parent / "x" / ".." / first.name), "is among the parts")
-    refused(call("merge", "whole", "nowhere", first), "there is no folder nowhere")
+    refused(call("merge", first, first.parent / "x" / ".." / first.name), "is one of the parts")
+    refused(call("merge", "whole", "nowhere", first), "there is no file or folder 'nowhere'")
     refused(call("merge", "whole"), "'shards'")
     assert list(tmp_path.iterdir()) == []
     refused(call("merge", "whole", first, other), "not of the same study")

@@ -100,8 +100,8 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
     assert "The numbers are in coverage-results/coverage.json" in said.words
     assert same_but_time(facts_in(folder / "coverage.json")) == same_but_time(expected.to_dict())
     # Whoever has no terminal is told of progress in lines.
-    assert said.err.splitlines()[0] == "0 of 8 pieces of work (0 %)"
-    assert said.err.splitlines()[-1] == "8 of 8 pieces of work (100 %)"
+    assert said.err.splitlines()[0] == "0 of 8 work units (0 %)"
+    assert said.err.splitlines()[-1] == "8 of 8 work units (100 %)"
 
 
 def test_a_second_run_does_nothing_again(call: Call) -> None:
@@ -112,7 +112,7 @@ def test_a_second_run_does_nothing_again(call: Call) -> None:
     assert len(written.splitlines()) == 8
     again = call(*SMALL)
     assert again.out == first.out
-    assert again.err == "8 of 8 pieces of work (100 %)\n"
+    assert again.err == "8 of 8 work units (100 %)\n"
     assert record.read_bytes() == written
     assert numbers.read_text() == found
     assert Path("coverage-results/coverage.pdf").read_bytes() == picture
@@ -336,7 +336,7 @@ def test_somebody_else_s_record_is_left_alone(call: Call) -> None:
     Path("coverage-results/record.jsonl").write_text("my own notes\n")
     said = call(*SMALL)
     assert said.code == 2
-    assert "is no record of untuned coverage" in said.err
+    assert "was not written by untuned coverage" in said.err
     assert [each.name for each in Path("coverage-results").iterdir()] == ["record.jsonl"]
     assert Path("coverage-results/record.jsonl").read_text() == "my own notes\n"
 
@@ -433,8 +433,7 @@ def test_a_stop_keeps_what_is_finished_and_the_same_command_goes_on(
     kept = RECORD.read_bytes()
     assert 1 < lines() < 32
     assert said.splitlines()[-1] == (
-        f"stopped after {lines()} of 32 pieces; what is finished is kept in {RECORD}. The same command goes on from "
-        "there."
+        f"stopped: {lines()} of 32 work units are done and kept in {RECORD}. Rerun the command to resume."
     )
     eventually(lambda: not processes_of(process.pid), 15.0)
     goes_on(call, uninterrupted, kept)
@@ -449,7 +448,7 @@ def test_ctrl_c_before_the_workers_are_ready(running: Any) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in said
-    assert "The same command goes on from there." in said
+    assert "Rerun the command to resume." in said
     eventually(lambda: not processes_of(process.pid), 15.0)
 
 

@@ -74,12 +74,12 @@ def test_it_stops_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_stopped_it_says_how_to_go_on(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("untuned.cli.reproduce.interruptible", stopping)
+    monkeypatch.setattr("untuned.cli.collecting.interruptible", stopping)
     said = call(*SMALL, "--out", tmp_path / "out", "--workers", "1")
     assert said.code == 130
     assert said.out == ""
     assert said.err.splitlines()[-1].startswith("stopped: ")
-    assert said.err.splitlines()[-1].endswith("The same command goes on from there.")
+    assert said.err.splitlines()[-1].endswith("Rerun the command to resume.")
 
 
 class stopping:  # noqa: N801

@@ -1,6 +1,7 @@
 """Collecting: the same numbers however it is done, nothing lost whatever happens, and words for every mistake."""
 
 import dataclasses
+import itertools
 import os
 import random
 import shutil
@@ -10,18 +11,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import untuned
+from support.exporting import exported as csv_of
 from untuned import InvalidInput, Study, collect_scores
 from untuned.cli.main import main
-from untuned.collect.engines.schedule import Shard
+from untuned.collect.engines.engine import Numbers, Stop, Work
+from untuned.collect.session import Session
+from untuned.collect.shard import Shard
 from untuned.collect.store.store import Store
-from untuned.errors import StoreError
+from untuned.errors import StoreError, UnknownName, UntunedError
 
 STUDY = Study(
     "small",
@@ -105,22 +109,105 @@ def own(version: int) -> untuned.Definition:
     return dataclasses.replace(untuned.algorithm("sarsa"), name="mine", version=version)
 
 
-def test_a_changed_definition_is_refused_or_kept_beside_the_old_one(tmp_path: Path) -> None:
+def test_a_changed_definition_is_refused_or_replaces_the_old_one(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     study = dataclasses.replace(STUDY, algorithms=["q", own(1)])
     collect_scores(study, folder, workers=1)
     changed = dataclasses.replace(study, algorithms=["q", own(2)])
-    with pytest.raises(InvalidInput, match=r"'mine' has changed.*version was '1', is '2'.*--keep-both"):
+    with pytest.raises(InvalidInput, match=r"'mine' has changed.*version was '1', is '2'.*--replace"):
         collect_scores(changed, folder)
-    collect_scores(changed, folder, workers=1, keep_both=True)
-    # Asked once, it goes on without asking.
+    collect_scores(changed, folder, workers=1, replace=True)
+    # Replaced once, it resumes without the flag.
     more = dataclasses.replace(changed, trials=14)
     assert collect_scores(more, folder, workers=1).complete
     with Store.open(folder) as store:
         counts = store.counts()
+        store.check()
     chain = "chain-10-stochastic"
-    assert (counts["mine", chain], counts["mine~2", chain], counts["q", chain]) == (12, 14, 14)
-    assert untuned.evaluate(folder).algorithms == ("q", "mine~2", "mine")
+    assert (counts["mine", chain], counts["mine~1", chain], counts["q", chain]) == (14, 12, 14)
+    # The old trials are kept, and are no competitor.
+    assert set(untuned.evaluate(folder).algorithms) == {"q", "mine"}
+
+
+def test_a_dropped_algorithm_is_out_of_every_comparison_and_comes_back_with_its_trials(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    study = dataclasses.replace(STUDY, algorithms=["q", "sarsa", "sarsa-s"])
+    collect_scores(study, folder, workers=1)
+    before = csv_of(folder)
+    with Session.at(folder, write=True) as session:
+        with pytest.raises(UnknownName, match="sarsaa"):
+            session.drop("sarsaa")
+        assert session.drop("sarsa") == 12 + 7
+    assert untuned.read_scores(folder).algorithms == ("q", "sarsa-s")
+    assert b"sarsa," not in csv_of(folder)
+    collected = collect_scores(study, folder, workers=1)
+    assert collected.complete
+    assert csv_of(folder) == before
+
+
+def test_trials_may_be_given_per_cell(tmp_path: Path) -> None:
+    with STUDY.open(tmp_path / "study") as session:
+        first, second = [(cell.algorithm, cell.environment) for cell in session.cells][:2]
+        assert session.collect({first: 3}, workers=1).stored == 3
+        assert session.collect({first: 3, second: 2}, workers=1).stored == 5
+        counts = {(row.algorithm, row.environment): (row.trials, row.wanted) for row in session.status()}
+        assert (counts[first], counts[second]) == ((3, 3), (2, 2))
+        assert set(counts.values()) == {(3, 3), (2, 2), (0, 0)}
+        with pytest.raises(InvalidInput, match="no cell 'q' on 'nowhere'"):
+            session.collect({("q", "nowhere"): 1})
+        assert session.collect(workers=1).complete
+    collect_scores(STUDY, tmp_path / "other", workers=2)
+    assert csv_of(tmp_path / "study") == csv_of(tmp_path / "other")
+
+
+def test_the_file_the_folder_and_the_results_are_the_same_study(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text('name = "s"\nalgorithms = ["q", "sarsa"]\nenvironments = ["chain-10-stochastic"]\ntrials = 3\n')
+    with pytest.raises(InvalidInput, match=r"has no results.*untuned run"):
+        untuned.read_scores(file)
+    collect_scores(file, workers=1)
+    tables = [untuned.read_scores(path) for path in (file, tmp_path / "s", tmp_path / "s" / "results.sqlite")]
+    assert all(table.trials.tolist() == [[3], [3]] for table in tables)
+    assert [untuned.read_histories(path).facts for path in (file, tmp_path / "s")] == 2 * [
+        untuned.read_histories(tmp_path / "s" / "results.sqlite").facts
+    ]
+
+
+class Sequential:
+    """An engine of a few lines: no threads, no processes."""
+
+    def run(self, work: Sequence[Work[Any]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Any]]:
+        for each, numbers in zip(work, todo, strict=True):
+            for number in numbers.tolist():
+                if stop():
+                    return
+                yield [each.do(number, stop)]
+
+
+def test_an_engine_of_ones_own_gives_the_same_study_and_can_be_stopped(tmp_path: Path) -> None:
+    calls = itertools.count()
+    stopped = collect_scores(STUDY, tmp_path / "own", engine=Sequential(), stop=lambda: next(calls) > 20)
+    assert not stopped.complete
+    assert 0 < stopped.stored < stopped.wanted
+    assert collect_scores(STUDY, tmp_path / "own", engine=Sequential()).complete
+    assert collect_scores(STUDY, tmp_path / "in-process", engine="in-process").complete
+    collect_scores(STUDY, tmp_path / "local", workers=2)
+    assert csv_of(tmp_path / "own") == csv_of(tmp_path / "in-process") == csv_of(tmp_path / "local")
+
+
+class Failing(Sequential):
+    """An engine that breaks after some results."""
+
+    def run(self, work: Sequence[Work[Any]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Any]]:
+        yield from itertools.islice(super().run(work, todo, stop), 5)
+        raise UntunedError("out of order")
+
+
+def test_what_an_engine_finished_before_it_broke_is_stored(tmp_path: Path) -> None:
+    with pytest.raises(UntunedError, match="out of order"):
+        collect_scores(STUDY, tmp_path / "study", engine=Failing())
+    with Store.open(tmp_path / "study") as store:
+        assert sum(store.counts().values()) == 5
 
 
 def test_a_changed_environment_is_refused(tmp_path: Path) -> None:
@@ -285,24 +372,25 @@ PROGRAM = """
 import os, sys
 import untuned
 from untuned import collect_scores
-from untuned.collect.engines import local, schedule
+from untuned.collect.engines import engine, schedule
+from untuned.collect.store.store import Store
 
 names = ["chain-10-stochastic", "gridworld-5-stochastic"]
 study = untuned.Study("killed", algorithms=["sarsa", "q"], environments=names, trials=int(sys.argv[2]), seed=2)
 for name in names:
     for algorithm in ("sarsa", "q"):
         untuned.run_trial(algorithm, name)
-local._FLUSH = 0.01
+engine.Flushed.SECONDS = 0.01
 # In threads alone: other processes take longer to start than these live.
 schedule._WORTH = 1e9
 
-store_add = local.Store.add
+store_add = Store.add
 def add(self, records):
     records = list(records)
     new = store_add(self, records)
     print(*(f"{r.algorithm}/{r.environment}/{r.trial}" for r in records), ".", flush=True)
     return new
-local.Store.add = add
+Store.add = add
 
 print("ready", flush=True)
 for line in sys.stdin:
@@ -407,7 +495,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
             raise StoreError("the disk is full")
         return real(self, records)
 
-    monkeypatch.setattr("untuned.collect.engines.local._FLUSH", 0.0)
+    monkeypatch.setattr("untuned.collect.engines.engine.Flushed.SECONDS", 0.0)
     monkeypatch.setattr(Store, "add", add)
     with pytest.raises(StoreError, match="the disk is full"):
         collect_scores(STUDY, folder, workers=1)
@@ -453,7 +541,7 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(python: bool, tmp_p
     assert process.returncode == 130
     assert waited < 10
     assert "stopping" in said
-    assert "The same command goes on" in said
+    assert "Rerun the command to resume" in said
     assert "Traceback" not in said
     with Store.open(tmp_path / "long") as store:
         assert sum(store.counts().values()) > 5

@@ -475,7 +475,7 @@ def _read_study(block: Block, found: dict[str, Any], folder: Path) -> None:
         _write_module(block, f"{module}.py", folder)
     (folder / "study.toml").write_text("\n".join([*missing, block.text]))
     # In a process of its own: modules of one name differ from page to page.
-    code = "import untuned; from untuned.adapters.studies import plan; plan(untuned.Study.read('study.toml'))"
+    code = "import untuned; from untuned.collect.resolve import resolve; resolve(untuned.Study.read('study.toml'))"
     finished = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         cwd=folder,

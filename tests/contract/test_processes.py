@@ -16,7 +16,7 @@ import untuned
 from support import needs
 from support.exporting import exported
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
-from untuned.collect.engines.worker_process import Child
+from untuned.collect.engines.worker_process import WorkerProcess
 from untuned.collect.store.store import Store
 from untuned.errors import StoreError, UntunedError
 
@@ -91,7 +91,7 @@ def test_a_stop_makes_no_failures(to_all: bool, running: Any, tmp_path: Path) ->
     (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "The same command goes on" in said
+    assert "Rerun the command to resume" in said
     with Store.open(tmp_path / "long") as store:
         assert not any(store.failures().values())
 
@@ -211,13 +211,13 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr("untuned.collect.engines.schedule._SHORT", 1e9)
     monkeypatch.setattr("untuned.collect.engines.schedule._WORTH", -1.0)
     went: list[str] = []
-    real = Child.record_all
+    real = WorkerProcess.do_all
 
-    def record_all(self: Child, cell: Any, trials: Any, stop: Any) -> Any:
+    def do_all(self: WorkerProcess, cell: Any, trials: Any, stop: Any) -> Any:
         went.extend([cell.algorithm] * len(trials))
         return real(self, cell, trials, stop)
 
-    monkeypatch.setattr(Child, "record_all", record_all)
+    monkeypatch.setattr(WorkerProcess, "do_all", do_all)
     return went
 
 
@@ -249,16 +249,16 @@ def test_a_stop_reaches_other_processes(eager: list[str], tmp_path: Path) -> Non
 def test_a_process_that_dies_all_the_same_is_told_of(
     eager: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Child.prepare
+    real = WorkerProcess.prepare
 
-    def prepare(self: Child, cell: Any, stop: Any) -> Any:
-        connection = real(self, cell, stop)
+    def prepare(self: WorkerProcess, cell: Any, stop: Any) -> Any:
+        key = real(self, cell, stop)
         assert self._process is not None
         self._process.kill()
         self._process.join(5.0)
-        return connection
+        return key
 
-    monkeypatch.setattr(Child, "prepare", prepare)
+    monkeypatch.setattr(WorkerProcess, "prepare", prepare)
     with pytest.raises(UntunedError, match=r"died \(by SIGKILL\): what is finished is kept"):
         collect_scores(COMPILED, tmp_path / "study", workers=2)
     monkeypatch.undo()

@@ -3,13 +3,11 @@
 import io
 from pathlib import Path
 
-from untuned.adapters.exports import write
-from untuned.collect.store.store import Store
+from untuned.adapters.exports import export
 
 
 def exported(folder: Path) -> bytes:
     """Return the study's export as CSV, with the returns of all episodes."""
     file = io.BytesIO()
-    with Store.open(folder) as store:
-        write(store, "csv", file, returns=True)
+    export(folder, file, returns=True)
     return file.getvalue()

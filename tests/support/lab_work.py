@@ -7,10 +7,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from untuned.collect.engines.engine import Stop
 from untuned.judge.methods import Conventions, Method
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
-from untuned.lab.running import Stop
 from untuned.scores import Floats, ScoreTable
 
 

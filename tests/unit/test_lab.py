@@ -46,7 +46,7 @@ from untuned.lab.contenders import contenders
 from untuned.lab.coverage_experiment import EVENTS
 from untuned.lab.data_sets import Design, Options, Tally, data_set, experiment
 from untuned.lab.figures import coverage_figure, replication_figure
-from untuned.lab.journal import Record
+from untuned.lab.journal import Journal
 from untuned.lab.mixtures import Law, Part, draw, even, mixture, normal, percentile, point, two
 from untuned.lab.running import run
 from untuned.lab.table_two import PUBLISHED, STUDY, check_replication, failure_rate
@@ -514,45 +514,45 @@ FACTS = {"width": 0.1 + 0.2, "count": 3, "nothing": None}
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "folder" / "record.jsonl"
-    record = Record(path)
+    record = Journal(path)
     assert not path.exists()
-    record.add(KEY, FACTS)
-    record.add({**KEY, "trials": 11}, {"count": 4})
-    for each in (record, Record(path)):
+    record.add([(KEY, FACTS)])
+    record.add([({**KEY, "trials": 11}, {"count": 4})])
+    for each in (record, Journal(path)):
         assert each.get(KEY) == FACTS
         assert each.get(dict(reversed(KEY.items()))) == FACTS
         assert each.get({**KEY, "trials": 11}) == {"count": 4}
         assert each.get({**KEY, "trials": 12}) is None
     assert len(path.read_bytes().splitlines()) == 2
     # What was said last counts.
-    record.add(KEY, {"count": 9})
-    assert Record(path).get(KEY) == {"count": 9}
+    record.add([(KEY, {"count": 9})])
+    assert Journal(path).get(KEY) == {"count": 9}
 
 
 def test_no_record_remembers_until_the_end() -> None:
-    record = Record()
-    record.add(KEY, FACTS)
+    record = Journal()
+    record.add([(KEY, FACTS)])
     assert record.get(KEY) == FACTS
 
 
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_line_cut_off_anywhere_is_the_only_one_lost(before: int, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    record = Record(path)
+    record = Journal(path)
     for number in range(before):
-        record.add({"number": number}, FACTS)
+        record.add([({"number": number}, FACTS)])
     kept = path.stat().st_size if before else 0
-    record.add(KEY, FACTS)
+    record.add([(KEY, FACTS)])
     content = path.read_bytes()
     for size in range(kept, len(content)):
         path.write_bytes(content[:size])
-        cut = Record(path)
+        cut = Journal(path)
         assert all(cut.get({"number": number}) == FACTS for number in range(before))
         # All but the end of the line is a whole line, as good as one with it.
         assert cut.get(KEY) == (FACTS if size == len(content) - 1 else None)
-        cut.add({"another": 1}, {"count": 1})
-        cut.add(KEY, {"count": 5})
-        again = Record(path)
+        cut.add([({"another": 1}, {"count": 1})])
+        cut.add([(KEY, {"count": 5})])
+        again = Journal(path)
         assert all(again.get({"number": number}) == FACTS for number in range(before))
         assert again.get({"another": 1}) == {"count": 1}
         assert again.get(KEY) == {"count": 5}
@@ -560,13 +560,13 @@ def test_a_line_cut_off_anywhere_is_the_only_one_lost(before: int, tmp_path: Pat
 
 def test_a_line_cut_off_within_the_file_is_the_only_one_lost(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    record = Record(path)
+    record = Journal(path)
     for number in range(3):
-        record.add({"number": number}, FACTS)
+        record.add([({"number": number}, FACTS)])
     lines = path.read_bytes().split(b"\n")
     lines[1] = lines[1][:20] + b"\xff\xfe"
     path.write_bytes(b"\n".join(lines))
-    cut = Record(path)
+    cut = Journal(path)
     assert [cut.get({"number": number}) for number in range(3)] == [FACTS, None, FACTS]
 
 
@@ -576,23 +576,23 @@ def test_a_line_cut_off_within_the_file_is_the_only_one_lost(tmp_path: Path) -> 
 def test_a_foreign_file_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"record\.jsonl is no record of untuned coverage.*--out"):
-        Record(path)
+    with pytest.raises(StoreError, match=r"record\.jsonl was not written by untuned coverage.*--out"):
+        Journal(path)
     assert path.read_bytes() == content
 
 
 def test_places_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot be written: .*choose another folder"):
-        Record(tmp_path / "file" / "record.jsonl").add(KEY, FACTS)
+        Journal(tmp_path / "file" / "record.jsonl").add([(KEY, FACTS)])
     with pytest.raises(StoreError, match=r"cannot be read: .*another folder"):
-        Record(tmp_path)
+        Journal(tmp_path)
 
 
 def test_a_full_disk_tears_no_line_but_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "record.jsonl"
-    record = Record(path)
-    record.add({"number": 0}, FACTS)
+    record = Journal(path)
+    record.add([({"number": 0}, FACTS)])
     write, room = os.write, 25
 
     def full(file: int, content: bytes) -> int:
@@ -606,9 +606,9 @@ def test_a_full_disk_tears_no_line_but_its_own(tmp_path: Path, monkeypatch: pyte
     with monkeypatch.context() as patched:
         patched.setattr(os, "write", full)
         with pytest.raises(StoreError, match=r"No space left on device\. Make room"):
-            record.add({"number": 1}, FACTS)
-    record.add({"number": 2}, FACTS)
-    again = Record(path)
+            record.add([({"number": 1}, FACTS)])
+    record.add([({"number": 2}, FACTS)])
+    again = Journal(path)
     assert [again.get({"number": number}) for number in range(3)] == [FACTS, None, FACTS]
 
 
@@ -628,12 +628,13 @@ def test_results_are_in_the_order_of_the_pieces(workers: int) -> None:
         lab_work.multiplied,
         7,
         PIECES,
-        Record(),
+        Journal(),
         workers=workers,
         progress=lambda done, total: told.append((done, total)),
     )
     assert products(found) == [7 * number for number in range(8)]
-    assert told == [(done, 8) for done in range(9)]
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == ((0, 8), (8, 8))
     # As many processes as were asked for, at the most, and none but this one for one worker.
     processes = {facts["process"] for facts in found}
     assert processes == {os.getpid()} if workers == 1 else os.getpid() not in processes
@@ -641,8 +642,8 @@ def test_results_are_in_the_order_of_the_pieces(workers: int) -> None:
 
 
 def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
-    record = Record(tmp_path / "record.jsonl")
-    record.add({"piece": 2}, {"product": -1})
+    record = Journal(tmp_path / "record.jsonl")
+    record.add([({"piece": 2}, {"product": -1})])
     told: list[tuple[int, int]] = []
     found = run(
         lab_work.multiplied, 7, PIECES, record, workers=1, progress=lambda done, total: told.append((done, total))
@@ -653,62 +654,62 @@ def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("calls", [0, 1, 2, 5, 13])
 def test_a_stop_keeps_what_is_finished(calls: int, tmp_path: Path) -> None:
-    """Asked twice for each piece: before it, by the work itself, and after it."""
+    """Polled twice for each piece: before it, and by the work itself."""
     path = tmp_path / "record.jsonl"
     asked = itertools.count()
-    with pytest.raises(Stopped, match=rf"stopped after {(calls + 1) // 2} of 8 pieces; .*kept in {path}") as stopped:
-        run(lab_work.multiplied, 7, PIECES, Record(path), workers=1, stop=lambda: next(asked) >= calls)
+    with pytest.raises(Stopped, match=rf"{calls // 2} of 8 work units are done and kept in {path}") as stopped:
+        run(lab_work.multiplied, 7, PIECES, Journal(path), workers=1, stop=lambda: next(asked) >= calls)
     assert isinstance(stopped.value, UntunedError)
     kept = path.read_bytes().splitlines() if path.exists() else []
-    assert len(kept) == (calls + 1) // 2
-    assert products(run(lab_work.multiplied, 7, PIECES, Record(path), workers=1)) == [7 * n for n in range(8)]
+    assert len(kept) == calls // 2
+    assert products(run(lab_work.multiplied, 7, PIECES, Journal(path), workers=1)) == [7 * n for n in range(8)]
     assert len(path.read_bytes().splitlines()) == 8
 
 
 def test_a_stop_after_the_last_piece_stops_nothing() -> None:
     asked = itertools.count()
-    found = run(lab_work.multiplied, 7, PIECES, Record(), workers=1, stop=lambda: next(asked) >= 15)
+    found = run(lab_work.multiplied, 7, PIECES, Journal(), workers=1, stop=lambda: next(asked) >= 16)
     assert len(found) == 8
 
 
 def test_processes_hear_of_a_stop(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    record = Record(path)
+    record = Journal(path)
     # An hour each, but for the first.
-    with pytest.raises(Stopped, match="stopped after 1 of 8 pieces"):
+    with pytest.raises(Stopped, match="1 of 8 work units are done"):
         run(lab_work.waits, 3600.0, PIECES, record, workers=2, stop=lambda: record.get({"piece": 0}) is not None)
-    assert Record(path).get({"piece": 0}) == {"piece": 0}
+    assert Journal(path).get({"piece": 0}) == {"piece": 0}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_in_a_piece_reaches_the_caller(workers: int, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     with pytest.raises(ZeroDivisionError, match="three is too many"):
-        run(lab_work.refuses_three, 7, PIECES, Record(path), workers=workers)
-    assert {"product": 0}.items() <= (Record(path).get({"piece": 0}) or {}).items()
-    assert Record(path).get({"piece": 3}) is None
+        run(lab_work.refuses_three, 7, PIECES, Journal(path), workers=workers)
+    assert {"product": 0}.items() <= (Journal(path).get({"piece": 0}) or {}).items()
+    assert Journal(path).get({"piece": 3}) is None
 
 
 def test_a_process_that_dies_is_told_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    with pytest.raises(UntunedError, match=r"a worker process ended .*what is finished is kept.*memory.*One worker"):
-        run(lab_work.dies_of_three, 7, PIECES, Record(path), workers=2)
-    assert products(run(lab_work.multiplied, 7, PIECES, Record(path), workers=1)) == [7 * n for n in range(8)]
+    with pytest.raises(UntunedError, match=r"its process died .*what is finished is kept.*memory.*One worker"):
+        run(lab_work.dies_of_three, 7, PIECES, Journal(path), workers=2)
+    assert products(run(lab_work.multiplied, 7, PIECES, Journal(path), workers=1)) == [7 * n for n in range(8)]
 
 
 def test_a_process_that_dies_of_a_stop_is_no_failure() -> None:
     with pytest.raises(Stopped):
-        run(lab_work.dies_of_three, 7, PIECES[3:], Record(), workers=2, stop=lambda: True)
+        run(lab_work.dies_of_three, 7, PIECES[3:], Journal(), workers=2, stop=lambda: True)
 
 
 def test_what_cannot_be_sent_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"cannot be sent to other processes.*module of its own, or use one worker"):
-        run(lambda shared, piece, stop: {}, 7, PIECES, Record(), workers=2)
+    with pytest.raises(InvalidInput, match=r"cannot be sent to a worker process.*functions of a module"):
+        run(lambda shared, piece, stop: {}, 7, PIECES, Journal(), workers=2)
     with (
         Path(os.devnull).open() as file,
-        pytest.raises(InvalidInput, match="cannot be sent to other processes"),
+        pytest.raises(InvalidInput, match="cannot be sent to a worker process"),
     ):
-        run(lab_work.named, file, PIECES, Record(), workers=2)
+        run(lab_work.named, file, PIECES, Journal(), workers=2)
 
 
 # --- experiments
@@ -792,7 +793,7 @@ def test_two_workers_and_a_stop_change_no_number(tmp_path: Path) -> None:
     assert same_but_time(alone) == same_but_time(together)
     path = tmp_path / "record.jsonl"
     asked = itertools.count()
-    with pytest.raises(Stopped, match="stopped after 3 of 12 pieces"):
+    with pytest.raises(Stopped, match="3 of 12 work units"):
         coverage(trials=[6, 9], **options, **QUICK, record=path, stop=lambda: next(asked) >= 14)
     resumed = coverage(trials=[6, 9], **options, **QUICK, record=str(path))
     assert same_but_time(alone) == same_but_time(resumed)
@@ -1237,7 +1238,7 @@ def test_the_paper_s_figures_are_beside_the_paper_s_names_only() -> None:
 def test_the_paper_s_test_goes_on_where_it_ended(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     asked = itertools.count()
-    with pytest.raises(Stopped, match="stopped after 2 of 6 pieces"):
+    with pytest.raises(Stopped, match="2 of 6 work units"):
         small_replication(record=path, stop=lambda: next(asked) >= 10)
     resumed = small_replication(record=path)
     assert len(path.read_bytes().splitlines()) == 6

@@ -1,14 +1,16 @@
 """A study's trials as one table for other programs."""
 
+import contextlib
 import csv
 import io
 import itertools
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import IO, Any
 
-from untuned.collect.store.store import Store
+from untuned.collect.session import Session
 from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput
 
@@ -35,7 +37,7 @@ COLUMNS: Columns = {
 }
 
 
-def write(store: Store, form: str, file: IO[bytes], *, returns: bool = False, seconds: bool = False) -> None:
+def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False, seconds: bool = False) -> None:
     """Write one record per trial, environment by environment and algorithm by algorithm, by number.
 
     The score is what counts: for a trial that failed, what the study says. What differs from run to run, the time a
@@ -43,7 +45,7 @@ def write(store: Store, form: str, file: IO[bytes], *, returns: bool = False, se
 
     Parameters
     ----------
-    store
+    session
         The study's.
     form
         One of `FORMS`.
@@ -64,18 +66,56 @@ def write(store: Store, form: str, file: IO[bytes], *, returns: bool = False, se
         **({"seconds": float} if seconds else {}),
         **({"returns": str, "final_returns": str} if returns else {}),
     }
-    FORMS[form](_rows(store, returns, seconds), columns, file)
+    FORMS[form](_rows(session, returns, seconds), columns, file)
 
 
-def _rows(store: Store, returns: bool, seconds: bool) -> Iterator[Row]:
-    facts = store.facts
-    worst = {
-        each["name"]: each["score_range"][0]
-        for each in facts["environments"]
-        if facts.get("failures") == "worst" and each.get("score_range")
-    }
-    # What was taken out of the study is not in it: a new run would not have it either.
-    for trial in store.trials(*store.compared, returns=returns):
+def export(
+    source: Session | str | Path,
+    out: str | Path | IO[bytes],
+    *,
+    form: str = "csv",
+    returns: bool = False,
+    seconds: bool = False,
+) -> None:
+    """Write all trials of a study as one table: the same study gives the same bytes, however it was collected.
+
+    Parameters
+    ----------
+    source
+        The study: a session, or the path of its folder, its TOML file or its ``results.sqlite``.
+    out
+        The file to write, whole or not at all; or an open binary file.
+    form
+        ``"csv"``, ``"json"`` or ``"parquet"``.
+    returns, seconds
+        Whether to write the returns of all episodes, too, and how long each trial took.
+
+    Raises
+    ------
+    InvalidInput
+        For another form, and for a file that cannot be written.
+    """
+    with contextlib.ExitStack() as ending:
+        session = source if isinstance(source, Session) else ending.enter_context(Session.at(source))
+        if not isinstance(out, str | Path):
+            write(session, form, out, returns=returns, seconds=seconds)
+            return
+        path = Path(out)
+        new = path.parent / f"{path.name}.new"
+        try:
+            with new.open("wb") as file:
+                write(session, form, file, returns=returns, seconds=seconds)
+            new.replace(path)
+        except OSError as error:
+            raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from None
+        finally:
+            with contextlib.suppress(OSError):
+                new.unlink()
+
+
+def _rows(session: Session, returns: bool, seconds: bool) -> Iterator[Row]:
+    worst = session.failed_scores()
+    for trial in session.trials(returns=returns):
         yield _row(trial, worst.get(trial.environment), returns, seconds)
 
 

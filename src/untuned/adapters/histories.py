@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from untuned.collect.store.store import RESULTS_NAME, Store
+from untuned.collect.session import Session
 from untuned.collect.store.trial import StoredTrial
-from untuned.errors import InvalidInput
 from untuned.histories import Histories, History
 
 #: Trials of a cell that are read: enough for a picture, in seconds for the paper's 165 cells.
@@ -22,7 +21,7 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
     Parameters
     ----------
     folder
-        The study's, or its file of results.
+        The study's folder, its TOML file or its ``results.sqlite``.
     most
         How many trials of a cell to read: the first ones by number, 500 by default.
 
@@ -31,9 +30,10 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
     InvalidInput
         Where there is no study.
     """
-    with Store.open(place_of(folder)) as store:
-        # Pictures are for looking at failures, too: "error" is a word to those who judge.
-        table = store.scores(nonfinite="worst").select(*store.compared)
+    with Session.at(folder) as session:
+        store = session.store
+        # Figures show failures, too: "error" is for judging.
+        table = session.scores(nonfinite="worst")
         facts = _facts(store.facts, table.algorithms, sum(store.failures().values()))
         cells: dict[tuple[str, str], History] = {}
         for a, algorithm in enumerate(table.algorithms):
@@ -42,15 +42,6 @@ def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
                 if trials:
                     cells[algorithm, environment] = _history(trials, table.cells[a][e][: len(trials)])
     return Histories(cells, most, facts)
-
-
-def place_of(folder: str | Path) -> Path:
-    """Return the folder of a study, given it or its file of results; refuses what is neither."""
-    given = Path(folder).expanduser()
-    place = given.parent if given.name == RESULTS_NAME else given
-    if not (place / RESULTS_NAME).is_file():
-        raise InvalidInput(f"{str(folder)!r} holds no study: pass the folder that `untuned collect` or `run` wrote")
-    return place
 
 
 def _facts(study: Mapping[str, Any], algorithms: Sequence[str], failed: int) -> dict[str, str]:

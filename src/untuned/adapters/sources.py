@@ -78,47 +78,23 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> ScoreTable:
-    if path.is_dir():
-        return _from_study(path, path, options)
-    if path.suffix.lower() in (".sqlite", ".db"):
-        return _from_study(path, path.parent, options)
-    if path.suffix.lower() == ".toml" and path.is_file():
-        raise InvalidInput(
-            f"{str(path)!r} looks like a study's file, which says what to run and has no scores: give the folder that "
-            f"`untuned run {path.name}` writes, by default {str(path.with_suffix(''))!r}"
-        )
+    # Imported here: a CSV needs nothing of the room where trials are run.
+    from untuned.collect.session import Session, is_study
+
+    if is_study(path):
+        _check_options("a study, which knows the rest", options, ("nonfinite",))
+        try:
+            session = Session.at(path)
+        except InvalidInput as error:
+            near = sorted(path.glob("*.*")) if path.is_dir() else []
+            files = [str(each) for each in near if each.suffix.lower() in _SUFFIXES]
+            raise InvalidInput(
+                f"{error}; or a file with one row per trial, {files[0]!r}" if files else str(error)
+            ) from None
+        with session:
+            return session.scores(**options)
     _check_options("a file", options, _OF_A_TABLE)
     return from_file(path, **options)
-
-
-def _from_study(path: Path, folder: Path, options: dict[str, Any]) -> ScoreTable:
-    # Imported here: it brings the whole room where trials are run, which nobody needs to read a CSV.
-    from untuned.collect.store.store import RESULTS_NAME, Store
-
-    results = folder / RESULTS_NAME
-    if not results.is_file() or path not in (folder, results):
-        raise InvalidInput(_about_no_study(path, RESULTS_NAME))
-    _check_options("a study, which knows the rest", options, ("nonfinite",))
-    with Store.open(folder) as store:
-        # What a trial that failed counts is the study's to say.
-        chosen = {"nonfinite": store.facts.get("failures", "error"), **options}
-        # What was taken out of the study is kept, and not compared.
-        return store.scores(**chosen).select(*store.compared)
-
-
-def _about_no_study(path: Path, results_name: str) -> str:
-    """Say what there is instead of a study, and what is allowed; of files with scores beside it, where they are."""
-    if not path.is_dir():
-        found = f"{str(path)!r} holds no study, which is a folder with {results_name} in it"
-        near = []
-    else:
-        found = f"{str(path)!r} is a folder that holds no study: there is no {results_name} in it"
-        near = sorted(each for each in path.iterdir() if each.suffix.lower() in _SUFFIXES)
-    more = f"; here it may be {str(near[0])!r}" if near else ""
-    return (
-        f"{found}. Give the folder that `untuned run` or `untuned collect` wrote, or a file with one row per trial "
-        f"({', '.join(_SUFFIXES)}){more}"
-    )
 
 
 def _check_options(kind: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:

@@ -1,26 +1,22 @@
-"""``untuned collect`` and ``untuned run``: from a study's file to scores that nobody can lose, and to a ranking."""
+"""``untuned collect``, ``untuned run`` and ``untuned new``: from a study's file to stored trials, and to a ranking."""
 
 import json
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from untuned.cli.evaluate import print_evaluation
 from untuned.cli.judging_options import Delta, Method, WeightsText, parsed_weights
-from untuned.cli.terminal import showing_progress
-from untuned.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from untuned.api import Collected
-    from untuned.collect.study import Study
+from untuned.cli.progress import Display
+from untuned.errors import InvalidInput, Stopped
 
 StudyFile = Annotated[Path, typer.Argument(help="The study's TOML file; untuned new writes one.", show_default=False)]
 Out = Annotated[
@@ -33,7 +29,14 @@ Trials = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Trials at the same time; by default one per processor.")
 ]
-Engine = Annotated[str, typer.Option("--engine", metavar="local|ray", help="This machine, or a Ray cluster.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="local|ray|in-process",
+        help="This machine, a Ray cluster, or this process for a debugger.",
+    ),
+]
 RayAddress = Annotated[
     str | None, typer.Option("--ray-address", help="Of a running cluster; without it Ray starts one on this machine.")
 ]
@@ -41,11 +44,12 @@ ShardText = Annotated[
     str | None,
     typer.Option("--shard", metavar="PART/PARTS", help="Only this part of the trials; untuned merge joins parts."),
 ]
-KeepBoth = Annotated[
-    bool, typer.Option("--keep-both", help="Keep what was changed beside what it was, under a name of its own.")
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Set aside the trials of what has changed: kept in the store, out of comparisons."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors and the result.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what came out as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and the result.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def collect(
@@ -56,19 +60,32 @@ def collect(
     engine: Engine = "local",
     ray_address: RayAddress = None,
     shard: ShardText = None,
-    keep_both: KeepBoth = False,
+    replace: Replace = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the trials of a study; what is finished stays, and the same command goes on."""
-    wanted = _study(study, trials)
-    collected = _collected(study, wanted, out, workers, engine, ray_address, shard, keep_both, quiet or as_json)
-    if as_json:
-        typer.echo(json.dumps(collected.facts(), indent=2))
-    elif not quiet and collected.complete:
+    """Run the trials of a study; finished trials are kept, rerun the command to resume."""
+    from untuned.api import collect_scores
+
+    with stoppable(quiet or as_json) as (stop, display):
+        collected = collect_scores(
+            study,
+            out,
+            shard=shard,
+            replace=replace,
+            trials=trials,
+            engine=engine,
+            workers=workers,
+            ray_address=ray_address,
+            stop=stop,
+            watch=display.collecting,
+        )
+        if as_json:
+            typer.echo(json.dumps(collected.facts(), indent=2))
+        collected.check_complete()
+    if not quiet and not as_json:
         folder = collected.folder
         typer.echo(f"{collected.stored:,} trials are in {folder}. Next: untuned evaluate {shlex.quote(str(folder))}")
-    end_unless_complete(collected)
 
 
 def run(
@@ -78,90 +95,56 @@ def run(
     workers: Workers = None,
     engine: Engine = "local",
     ray_address: RayAddress = None,
-    keep_both: KeepBoth = False,
+    replace: Replace = False,
     intervals: Method = None,
     delta: Delta = 0.05,
     weights: WeightsText = "game",
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the trials of a study, then rank its algorithms with intervals."""
-    from untuned.api import check_evaluation, evaluate
+    """Run the trials of a study, then rank its algorithms with confidence intervals."""
+    from untuned import api
+    from untuned.collect.session import results_folder
 
-    wanted = _study(study, trials)
-    chosen = parsed_weights(weights)
-    # Before hours of trials, not after them.
-    check_evaluation(wanted, intervals, delta, chosen)
-    collected = _collected(study, wanted, out, workers, engine, ray_address, None, keep_both, quiet or as_json)
-    end_unless_complete(collected)
-    with showing_progress() as progress:
-        found = evaluate(
-            collected.folder, intervals=intervals, delta=delta, weights=chosen, workers=workers, progress=progress
+    folder = out or results_folder(study)
+    with stoppable(quiet or as_json) as (stop, display):
+        found = api.run(
+            study,
+            folder,
+            replace=replace,
+            trials=trials,
+            engine=engine,
+            workers=workers,
+            ray_address=ray_address,
+            intervals=intervals,
+            delta=delta,
+            weights=parsed_weights(weights),
+            stop=stop,
+            watch=display.collecting,
+            progress=display.judging,
         )
     if as_json:
         typer.echo(found.to_json())
-    else:
-        print_evaluation(found, by_environment=False)
-        if not quiet:
-            folder = collected.folder
-            typer.echo(
-                f"\nThe trials are in {folder}. Next: untuned report {shlex.quote(str(folder))} --out report.html"
-            )
+        return
+    print_evaluation(found, by_environment=False)
+    if not quiet:
+        typer.echo(f"\nThe trials are in {folder}. Next: untuned report {shlex.quote(str(folder))} --out report.html")
 
 
-def _study(path: Path, trials: int | None) -> "Study":
-    import dataclasses
-
-    from untuned.collect.study import Study
-
-    study = Study.read(path)
-    return study if trials is None else dataclasses.replace(study, trials=trials)
-
-
-def _collected(
-    path: Path,
-    study: "Study",
-    out: Path | None,
-    workers: int | None,
-    engine: str,
-    ray_address: str | None,
-    shard: str | None,
-    keep_both: bool,
-    quiet: bool,
-) -> "Collected":
-    from untuned.api import collect_scores, default_folder
-    from untuned.cli.progress import display
-    from untuned.collect.engines.schedule import Shard
-
-    part = None if shard is None else Shard.parse(shard)
-    with interruptible() as stop, display(quiet) as watch:
-        return collect_scores(
-            study,
-            out or default_folder(path, part),
-            workers=workers,
-            engine=engine,
-            ray_address=ray_address,
-            shard=part,
-            keep_both=keep_both,
-            stop=stop,
-            watch=watch,
-        )
-
-
-def end_unless_complete(collected: "Collected") -> None:
-    """Say how to go on, if there is something left to do."""
-    if not collected.complete:
-        typer.echo(
-            f"stopped: {collected.stored:,} of {collected.wanted:,} trials are kept in {collected.folder}. The same "
-            "command goes on from there.",
-            err=True,
-        )
-        raise typer.Exit(130)
+@contextmanager
+def stoppable(quiet: bool) -> "Iterator[tuple[Callable[[], bool], Display]]":
+    """Yield a function that returns whether Ctrl-C was pressed, and a display; once stopped, say how to resume."""
+    try:
+        with interruptible() as stop, Display(quiet) as display:
+            yield stop, display
+    except Stopped as stopped:
+        typer.echo(f"stopped: {stopped}. Rerun the command to resume.", err=True)
+        raise typer.Exit(130) from None
 
 
 @contextmanager
 def interruptible() -> "Iterator[Any]":
-    """Yield a function that says whether Ctrl-C was pressed; pressed twice, it ends everything at once."""
+    """Yield a function that returns whether Ctrl-C was pressed; pressed twice, it ends the program at once."""
     asked = threading.Event()
     former = {}
 
@@ -185,11 +168,11 @@ def interruptible() -> "Iterator[Any]":
 _EXAMPLE = """\
 # A study: which algorithms, on which environments, how many trials.
 #   untuned run {file}        collects, evaluates and prints the ranking
-# Stop it with Ctrl-C whenever you like: finished trials stay, and the same command goes on.
+# Stop it with Ctrl-C at any time: finished trials are kept, rerun the command to resume.
 
 name = {name}
-seed = 1                       # decides, with names and numbers, all that is random
-trials = 100                   # per algorithm and environment; raise it later to go on
+seed = 1                       # decides, with names and trial numbers, all that is random
+trials = 100                   # per algorithm and environment; raise it later to add more
 
 # `untuned list algorithms`; one of your own is "module:function", looked for beside this file.
 algorithms = [
@@ -222,13 +205,13 @@ def new(
     """Write an example of a study, with comments."""
     if path.suffix != ".toml":
         better = path.with_name("study.toml" if path.name == ".toml" else f"{path.name}.toml")
-        raise InvalidInput(f"{path} is no name of a TOML file, which a study is: write untuned new {better}")
+        raise InvalidInput(f"{path} does not end in .toml, as the file of a study does: write untuned new {better}")
     try:
         with path.open("x", encoding="utf-8") as file:
             # A text of JSON is one of TOML, whatever characters the file's name has.
             file.write(_EXAMPLE.format(file=path, name=json.dumps(path.stem, ensure_ascii=False)))
     except FileExistsError:
-        raise InvalidInput(f"{path} is there already: choose another name, or remove it first") from None
+        raise InvalidInput(f"{path} exists already: choose another name, or remove it first") from None
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
     typer.echo(f"wrote {path}. Next: untuned run {path}")

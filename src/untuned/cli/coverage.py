@@ -1,19 +1,13 @@
 """``untuned coverage``: do the intervals keep their word?"""
 
-import dataclasses
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.collecting import AsJson, Quiet, Workers, interruptible
+from untuned.cli.collecting import AsJson, Quiet, Workers, stoppable
 from untuned.cli.judging_options import Delta, one_of
-from untuned.cli.terminal import showing_progress
-from untuned.errors import InvalidInput, Stopped
+from untuned.errors import InvalidInput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,7 +90,7 @@ def coverage(
     as_json: AsJson = False,
 ) -> None:
     """Test interval methods on data of which the truth is known: how often they fail, how much they find out."""
-    from untuned.api import processors
+    from untuned.collect.engines.processors import processors
 
     one_of("--protocol", protocol, ("truth", "paper"))
     options: dict[str, Any] = {
@@ -157,8 +151,8 @@ def _truth(
         chosen = list(lab.populations(_names("--populations", populations)))
     if source is not None:
         chosen = [*(chosen or []), _scores(source)]
-    with _working(quiet or as_json) as (progress, stop):
-        found = lab.coverage(chosen, every=every, progress=progress, stop=stop, **options)
+    with stoppable(quiet or as_json) as (stop, display):
+        found = lab.coverage(chosen, every=every, progress=display.experiments, stop=stop, **options)
     if as_json:
         typer.echo(found.to_json())
         return
@@ -178,15 +172,22 @@ def _paper(
     options: dict[str, Any],
 ) -> None:
     from untuned import lab
-    from untuned.lab.table_two import check_replication
+    from untuned.lab.table_two import STUDY, check_replication
 
     if rows:
         raise InvalidInput("--rows goes with --protocol truth: the paper's table has all its lines anyway")
     # Before hours of collecting, not after them.
     check_replication(**{key: value for key, value in options.items() if key != "record"})
-    table = _collected(out / "scores", collected, options["workers"], quiet or as_json) if source is None else None
-    with _working(quiet or as_json) as (progress, stop):
-        found = lab.replication(_scores(source) if table is None else table, progress=progress, stop=stop, **options)
+    with stoppable(quiet or as_json) as (stop, display):
+        if source is None:
+            with STUDY.open(out / "scores") as session:
+                session.collect(
+                    collected, workers=options["workers"], stop=stop, watch=display.collecting
+                ).check_complete()
+                table = session.scores()
+        else:
+            table = _scores(source)
+        found = lab.replication(table, progress=display.experiments, stop=stop, **options)
     if as_json:
         typer.echo(found.to_json())
         return
@@ -194,20 +195,6 @@ def _paper(
     from untuned.lab.figures import replication_figure
 
     _keep(out, "paper", found.to_json(), replication_figure(found), quiet)
-
-
-def _collected(folder: Path, trials: int | None, workers: int, quiet: bool) -> "ScoreTable":
-    """Return the scores of the paper's experiment, collecting those that are not there yet."""
-    from untuned.adapters.sources import read_scores
-    from untuned.api import collect_scores
-    from untuned.cli.collecting import end_unless_complete
-    from untuned.cli.progress import display
-    from untuned.lab.table_two import STUDY
-
-    study = STUDY if trials is None else dataclasses.replace(STUDY, trials=trials)
-    with interruptible() as stop, display(quiet) as watch:
-        end_unless_complete(collect_scores(study, folder, workers=workers, stop=stop, watch=watch))
-    return read_scores(folder)
 
 
 def _scores(source: str | None) -> "ScoreTable":
@@ -232,58 +219,6 @@ def _number(option: str, given: str) -> int:
         return int(given.replace("_", ""))
     except ValueError:
         raise InvalidInput(f"{option}: {given!r} is no whole number") from None
-
-
-@contextmanager
-def _working(quiet: bool) -> "Iterator[tuple[Callable[[int, int], None] | None, Callable[[], bool]]]":
-    """Yield what is to be told of progress, and what says when to stop; say how to go on after that."""
-    try:
-        with interruptible() as stop, watching(quiet) as progress:
-            yield progress, stop
-    except Stopped as stopped:
-        typer.echo(f"{stopped}. The same command goes on from there.", err=True)
-        raise typer.Exit(130) from None
-
-
-@contextmanager
-def watching(quiet: bool) -> "Iterator[Callable[[int, int], None] | None]":
-    """Yield what is to be told of progress: a bar on a terminal, a line every ten seconds elsewhere."""
-    if quiet or sys.stderr is None:
-        yield None
-        return
-    with showing_progress() as bar:
-        if bar is not None:
-            show = bar
-            yield lambda done, total: show("experiments", done, total)
-        else:
-            yield _Lines()
-
-
-class _Lines:
-    """A plain line at the beginning, every ten seconds, and at the end."""
-
-    _PAUSE = 10.0
-
-    def __init__(self) -> None:
-        self._due = 0.0
-        self._begin: tuple[float, int] | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        from untuned.cli.progress import duration
-
-        now = time.monotonic()
-        if self._begin is None:
-            self._begin = now, done
-        if now < self._due and done < total:
-            return
-        self._due = now + self._PAUSE
-        words = f"{done:,} of {total:,} pieces of work ({100 * done // max(total, 1)} %)"
-        since, before = self._begin
-        if done > before and done < total:
-            words += f", about {duration((total - done) * (now - since) / (done - before))} left"
-        # Whoever was reading may be gone; the work goes on.
-        with suppress(OSError, ValueError):
-            print(words, file=sys.stderr, flush=True)
 
 
 def _keep(folder: Path, name: str, content: str, figure: "Figure", quiet: bool) -> None:

@@ -14,7 +14,7 @@ from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
-from untuned.cli.results import export, merge, show, status
+from untuned.cli.results import drop, export, merge, show, status
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
 
@@ -55,6 +55,7 @@ app.command(name="status")(status)
 app.command(name="show")(show)
 app.command(name="export")(export)
 app.command(name="merge")(merge)
+app.command(name="drop")(drop)
 app.command(name="coverage")(coverage)
 app.command(name="reproduce")(reproduce)
 

@@ -1,33 +1,84 @@
-"""What one sees while trials are run: a line that is written anew on a terminal, a line now and then elsewhere."""
+"""Progress on the error stream: a line that is rewritten on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from untuned.cli.terminal import telling_of_compiling
+from untuned.cli.terminal import showing_progress, telling_of_compiling
 
 if TYPE_CHECKING:
-    from untuned.api import Progress
+    from untuned.collect.progress import Progress
 
-#: Seconds between two lines where there is no terminal, and between two looks at who leads.
+#: Seconds between two lines where there is no terminal, and between two looks at which algorithm leads.
 _PAUSE = 10.0
 _LOOK = 3.0
 
 
+class Display:
+    """Shows the progress of a command, for use in a ``with`` statement: of one activity at a time.
+
+    Parameters
+    ----------
+    quiet
+        Show nothing.
+
+    Attributes
+    ----------
+    collecting
+        Called with a `Progress` while trials are run.
+    judging
+        Called with what is done, how much of it, and how much there is.
+    experiments
+        Called with how many work units of the lab are done, and how many there are.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._showing = ExitStack()
+        self._activity: Callable[[], Any] | None = None
+        self._show: Callable[..., None] | None = None
+        # After 2>&- there is no such stream.
+        shown = not quiet and sys.stderr is not None
+        self.collecting: Callable[[Progress], None] | None = partial(self._tell, _collecting) if shown else None
+        self.judging: Callable[[str, int, int], None] | None = partial(self._tell, showing_progress) if shown else None
+        self.experiments: Callable[[int, int], None] | None = partial(self._tell, _experiments) if shown else None
+
+    def __enter__(self) -> "Display":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._showing.close()
+
+    def _tell(self, activity: Callable[[], AbstractContextManager[Any]], *news: Any) -> None:
+        if activity is not self._activity:
+            self._showing.close()
+            self._activity, self._show = activity, self._showing.enter_context(activity())
+        if self._show is not None:
+            self._show(*news)
+
+
 @contextmanager
-def display(quiet: bool) -> "Iterator[Callable[[Progress], None] | None]":
-    """Yield what is to be told of progress; None when nobody wants to hear of it."""
-    # Where there is no such stream, as after 2>&-, there is nobody to tell.
-    if quiet or sys.stderr is None:
-        yield None
-    elif sys.stderr.isatty():
-        with _live() as watch, telling_of_compiling():
-            yield watch
-    else:
-        with telling_of_compiling():
-            yield _Lines()
+def _collecting() -> "Iterator[Callable[[Progress], None]]":
+    leader = _Leader()
+    with telling_of_compiling():
+        if sys.stderr.isatty():
+            with _live(leader) as show:
+                yield show
+        else:
+            lines = _Lines()
+            yield lambda progress: lines.show(lambda: sentence(progress, leader.look(progress)), last=not progress.left)
+
+
+@contextmanager
+def _experiments() -> Iterator[Callable[[int, int], None]]:
+    with showing_progress() as bar:
+        if bar is not None:
+            yield partial(bar, "experiments")
+        else:
+            lines, pace = _Lines(), _Pace()
+            yield lambda done, total: lines.show(lambda: pace.sentence(done, total), last=done == total)
 
 
 def sentence(progress: "Progress", leader: str | None) -> str:
@@ -56,14 +107,14 @@ def duration(seconds: float) -> str:
 
 
 class _Leader:
-    """Looks now and then at who is ahead, by the scores so far; nobody, as long as there are empty cells."""
+    """The algorithm that is ahead by the scores so far, looked up now and then; None while there are empty cells."""
 
     def __init__(self) -> None:
         self._due = 0.0
         self.name: str | None = None
 
     def look(self, progress: "Progress") -> str | None:
-        # At the end once more: it is the last that one sees.
+        # At the end once more: that line stays on the screen.
         if time.monotonic() >= self._due or not progress.left:
             self.name = self._found(progress)
             self._due = time.monotonic() + _LOOK
@@ -99,24 +150,37 @@ class _Lines:
 
     def __init__(self) -> None:
         self._due = 0.0
-        self._leader = _Leader()
 
-    def __call__(self, progress: "Progress") -> None:
-        if time.monotonic() >= self._due or not progress.left:
+    def show(self, words: Callable[[], str], *, last: bool) -> None:
+        if time.monotonic() >= self._due or last:
             self._due = time.monotonic() + _PAUSE
-            # Whoever was reading may be gone; the trials go on.
+            # The reader may have closed the pipe; the work continues.
             with suppress(OSError, ValueError):
-                print(sentence(progress, self._leader.look(progress)), file=sys.stderr, flush=True)
+                print(words(), file=sys.stderr, flush=True)
+
+
+class _Pace:
+    """How many work units are done, and how long the rest will take."""
+
+    def __init__(self) -> None:
+        self._begin: tuple[float, int] | None = None
+
+    def sentence(self, done: int, total: int) -> str:
+        now = time.monotonic()
+        since, before = self._begin = self._begin or (now, done)
+        words = f"{done:,} of {total:,} work units ({100 * done // max(total, 1)} %)"
+        if before < done < total:
+            words += f", about {duration((total - done) * (now - since) / (done - before))} left"
+        return words
 
 
 @contextmanager
-def _live() -> "Iterator[Callable[[Progress], None]]":
+def _live(leader: "_Leader") -> "Iterator[Callable[[Progress], None]]":
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
-    leader = _Leader()
     with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
 
         def watch(progress: "Progress") -> None:

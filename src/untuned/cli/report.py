@@ -80,6 +80,7 @@ def report(
 ) -> None:
     """Write what was found as one page that needs no network, or with all tables and figures as a folder."""
     from untuned import api
+    from untuned.collect.engines.processors import processors
 
     others = names("--beside", beside)
     kinds = names("--figures", formats)
@@ -111,7 +112,7 @@ def report(
         study=study if study is not None else api.study_folder(source),
         command=shlex.join(["untuned", *context.obj]),
     )
-    written = made.save(out, formats=kinds, workers=api.processors() if workers is None else workers)
+    written = made.save(out, formats=kinds, workers=processors() if workers is None else workers)
     _tell(made, written)
 
 

@@ -1,6 +1,6 @@
 """A study: which algorithms, on which environments, how many trials; from a TOML file, or the same in Python.
 
-What is written here is checked for its form. What the names lead to is looked up by `untuned.adapters.studies`.
+The form of what is written is checked here. `untuned.collect.resolve` looks the names up.
 """
 
 import re
@@ -8,12 +8,16 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from untuned.collect.environments.checks import checked_range, checked_size, whole_number
 from untuned.collect.metrics import AVERAGE
 from untuned.collect.runner.trial import LARGEST, PRECISIONS
 from untuned.errors import InvalidInput, nearest
+
+if TYPE_CHECKING:
+    from untuned.collect.session import Session
+    from untuned.collect.shard import Shard
 
 #: What a trial that failed counts: the environment's worst score, or nothing until somebody looks at it.
 FailurePolicy = Literal["worst", "error"]
@@ -76,7 +80,8 @@ class Study:
         Names (`untuned list environments`), environments, or tables: ``{"name": "cart-pole", ...options}``,
         ``{"gymnasium": "CartPole-v1", "episodes": 100, ...}``, each possibly with ``"trials"`` of its own.
     trials
-        Per algorithm and environment.
+        Per algorithm and environment; in Python also ``{(algorithm, environment): number}``, none where no number is
+        given.
     seed
         Decides, with names and numbers, all that is random.
     metric
@@ -110,7 +115,7 @@ class Study:
     name: str
     algorithms: Sequence[Any]
     environments: Sequence[Any]
-    trials: int
+    trials: int | Mapping[tuple[str, str], int]
     seed: int = 0
     metric: str | Callable[..., float] = AVERAGE
     score_range: tuple[float, float] | None = None
@@ -134,7 +139,7 @@ class Study:
         settle = object.__setattr__
         settle(self, "algorithms", tuple(_algorithm(each, n) for n, each in enumerate(self.algorithms)))
         settle(self, "environments", tuple(_environment(each, n) for n, each in enumerate(self.environments)))
-        settle(self, "trials", checked_size("trials", self.trials, 1, MOST_TRIALS))
+        settle(self, "trials", _trials(self.trials))
         settle(self, "seed", checked_size("seed", self.seed, 0, LARGEST))
         for key, value, allowed in (
             ("precision", self.precision, tuple(PRECISIONS)),
@@ -208,6 +213,14 @@ class Study:
             return cls(**content, folder=folder, file=(name, text))
         except InvalidInput as error:
             raise InvalidInput(_at(name, text, _key_of(str(error))) + str(error)) from None
+
+    def open(
+        self, folder: str | Path | None = None, *, shard: "Shard | str | None" = None, replace: bool = False
+    ) -> "Session":
+        """Return the study resolved, with its store open: `untuned.collect.session.Session.open` has the details."""
+        from untuned.collect.session import Session
+
+        return Session.open(self, folder, shard=shard, replace=replace)
 
     def located(self, complaint: str) -> str:
         """Return a complaint that begins with a key, ``algorithms[2]: ...``, with where that stands in the file."""
@@ -292,6 +305,15 @@ def _entry_line(lines: Sequence[str], start: int, index: int) -> int:
             elif letter == "," and depth == 1:
                 fresh = True
     return start
+
+
+def _trials(given: object) -> int | Mapping[tuple[str, str], int]:
+    if not isinstance(given, Mapping):
+        return checked_size("trials", given, 1, MOST_TRIALS)
+    for cell in given:
+        if not isinstance(cell, tuple) or [type(name) for name in cell] != [str, str]:
+            raise InvalidInput(f"trials: {cell!r} is not a cell, write {{(algorithm, environment): number}}")
+    return {cell: checked_size("trials", number, 0, MOST_TRIALS) for cell, number in given.items()}
 
 
 def _algorithm(chosen: Any, number: int) -> AlgorithmChoice:

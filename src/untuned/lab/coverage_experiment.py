@@ -12,16 +12,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from untuned.collect.engines.engine import Stop
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.evaluate import whole
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.data_sets import Design, Tally, experiment
-from untuned.lab.journal import Facts, Record
+from untuned.lab.journal import Facts, Journal
 from untuned.lab.known_populations import populations as known_populations
 from untuned.lab.population_types import CollectedPopulation, Population
 from untuned.lab.rates import Finding, Rate
-from untuned.lab.running import Progress, Stop, run
+from untuned.lab.running import Progress, run
 from untuned.lab.work_units import (
     Piece,
     Shared,
@@ -378,11 +379,11 @@ def coverage(
     workers
         How many processes. No number but the time depends on it.
     record
-        A file that remembers what is finished; called again, only the rest is done.
+        The journal: a file that keeps what is finished. Called again, only the rest is done.
     progress
-        Told how many pieces of work are done, and how many there are.
+        Called with how many pieces of work are done, and how many there are.
     stop
-        Asked a few times a second; when it says True, what is finished stays in the record.
+        Polled a few times a second; when it returns True, what is finished is kept in the journal.
 
     Raises
     ------
@@ -407,7 +408,7 @@ def coverage(
         _worked,
         shared,
         pieces,
-        Record(None if record is None else Path(record)),
+        Journal(None if record is None else Path(record)),
         workers=workers,
         progress=progress,
         stop=stop,

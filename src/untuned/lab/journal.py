@@ -1,8 +1,8 @@
-"""What is finished, in a file that survives everything: a line of JSON for each piece of work that is done."""
+"""`Journal`: finished pieces of work in a file, a line of JSON each, which survives kill -9."""
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,23 @@ from untuned.errors import StoreError
 #: Anything that JSON can say.
 Facts = Mapping[str, Any]
 
-#: How every line begins: what does not was written by somebody else.
+#: The key of a piece of work, and its result.
+Entry = tuple[Facts, Facts]
+
+#: How every line begins; another program wrote what does not.
 _BEGINNING = b'{"key": '
 
 
-class Record:
+class Journal:
     """Finished pieces of work by their keys.
 
-    A line is written at once and brought to the disk, so that a process that is killed loses nothing that was finished;
-    a last line that was cut off is left out, and written over by a line of its own when its piece is done again.
+    A line is on the disk when `add` returns, so a process that is killed loses nothing that was added. A last line that
+    was cut off is ignored; its piece gets a new line when it is done again.
 
     Parameters
     ----------
     path
-        The file; None to remember nothing beyond this process.
+        The file; None to keep nothing beyond this process.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -51,28 +54,28 @@ class Record:
                 # A line that was cut off when the process ended, at the end or, if others followed, within the file.
                 if number == 1 and line[: len(_BEGINNING)] != _BEGINNING[: len(line)]:
                     raise StoreError(
-                        f"{path} is no record of untuned coverage: its first line is not one. Choose another folder "
-                        "with --out, or remove the file"
+                        f"{path} was not written by untuned coverage: its first line is something else. Choose another "
+                        "folder with --out, or remove the file"
                     ) from None
 
     def get(self, key: Facts) -> Facts | None:
-        """Return what came out of a piece of work, None if it is not finished."""
+        """Return the result of a piece of work, None if it is not finished."""
         return self._found.get(_text(key))
 
-    def add(self, key: Facts, facts: Facts) -> None:
-        """Keep what came out of a piece of work."""
-        self._found[_text(key)] = facts
+    def add(self, results: Sequence[Entry], /) -> None:
+        """Keep the results of pieces of work."""
+        self._found |= {_text(key): facts for key, facts in results}
         if self.path is None:
             return
-        line = json.dumps({"key": key, "facts": facts}) + "\n"
+        lines = "".join(json.dumps({"key": key, "facts": facts}) + "\n" for key, facts in results)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # One write in append mode: two processes with the same file do not tear each other's lines.
+            # One write in append mode: two processes with the same file do not mix their lines.
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
             try:
-                left = (line if self._whole else "\n" + line).encode()
+                left = (lines if self._whole else "\n" + lines).encode()
                 self._whole = False
-                # All at once, unless the disk is full: then the rest says so.
+                # All at once, unless the disk is full: then the next write raises.
                 while left:
                     left = left[os.write(file, left) :]
                 os.fsync(file)

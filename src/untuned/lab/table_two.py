@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from untuned.collect.engines.engine import Stop
 from untuned.collect.environments.names import NAMES
 from untuned.collect.study import Study
 from untuned.judge.evaluate import whole
@@ -27,10 +28,10 @@ from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.coverage_experiment import REFINE
 from untuned.lab.data_sets import ROUNDING, Design, Options, data_set, judged
-from untuned.lab.journal import Facts, Record
+from untuned.lab.journal import Facts, Journal
 from untuned.lab.population_types import CollectedPopulation
 from untuned.lab.rates import Rate
-from untuned.lab.running import Progress, Stop, run
+from untuned.lab.running import Progress, run
 from untuned.lab.work_units import (
     Piece,
     Shared,
@@ -195,11 +196,11 @@ def replication(
     workers
         How many processes. No number but the time depends on it.
     record
-        A file that remembers what is finished; called again, only the rest is done.
+        The journal: a file that keeps what is finished. Called again, only the rest is done.
     progress
-        Told how many pieces of work are done, and how many there are.
+        Called with how many pieces of work are done, and how many there are.
     stop
-        Asked a few times a second; when it says True, what is finished stays in the record.
+        Polled a few times a second; when it returns True, what is finished is kept in the journal.
     """
     tested, counts, options, workers = _checked(methods, trials, samples, delta, refine, resamples, seed, workers)
     population = CollectedPopulation(scores)
@@ -213,7 +214,7 @@ def replication(
         _worked,
         Shared((population,), tested, options),
         pieces,
-        Record(None if record is None else Path(record)),
+        Journal(None if record is None else Path(record)),
         workers=workers,
         progress=progress,
         stop=stop,

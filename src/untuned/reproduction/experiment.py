@@ -75,15 +75,14 @@ def chosen(environments: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in set(environments))
 
 
-def studies(trials: int | None = None, environments: Sequence[str] | None = None) -> tuple[Study, ...]:
-    """Return what to collect into one folder, one after the other.
-
-    The last has all algorithms in all environments; those before it add trials of what costs less.
+def study(trials: int | None = None, environments: Sequence[str] | None = None) -> Study:
+    """Return what to collect.
 
     Parameters
     ----------
     trials
-        Per algorithm and environment; None for numbers that take about twenty minutes on two processors.
+        Per algorithm and environment; None for numbers that take about twenty minutes on two processors: more where a
+        trial costs less.
     environments
         Some of the paper's; all fifteen by default.
     """
@@ -92,21 +91,24 @@ def studies(trials: int | None = None, environments: Sequence[str] | None = None
         count = whole("trials", trials, 2, "two trials are the least that have a spread")
         if count > MOST_TRIALS:
             raise InvalidInput(f"trials={count:,}: no more than {MOST_TRIALS:,} are possible")
-        return (_study(ALGORITHMS, dict.fromkeys(places, count)),)
-    waves = (
-        (TESTED, _MOST),
-        (tuple(name for name in ALGORITHMS if name != "ppo"), _MORE),
-        (ALGORITHMS, _FEW),
-    )
-    found = [(who, {name: counts[name] for name in places if name in counts}) for who, counts in waves]
-    return tuple(_study(who, counts) for who, counts in found if counts)
-
-
-def _study(algorithms: Sequence[str], trials: Mapping[str, int]) -> Study:
     return Study(
         name="reproduction",
         seed=SEED,
-        algorithms=algorithms,
-        environments=[{"name": name, "trials": count} for name, count in trials.items()],
-        trials=max(trials.values()),
+        algorithms=ALGORITHMS,
+        environments=places,
+        trials={
+            (algorithm, place): _affordable(algorithm, place) if trials is None else count
+            for algorithm in ALGORITHMS
+            for place in places
+        },
     )
+
+
+def _affordable(algorithm: str, place: str) -> int:
+    """Return how many trials of a cell fit into the time."""
+    counts = [_FEW[place]]
+    if algorithm != "ppo":
+        counts.append(_MORE.get(place, 0))
+    if algorithm in TESTED:
+        counts.append(_MOST.get(place, 0))
+    return max(counts)

@@ -2,27 +2,21 @@
 
 import math
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from untuned.collect.definitions.definition import Definition
+from untuned.collect.engines.engine import Stop
 from untuned.collect.environments.environment import CompiledEnvironment
 from untuned.collect.metrics import Metric
 from untuned.collect.runner.trial import LONGEST_FAILURE, TrialResult, run_trial
 from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
-#: How the failure of a trial begins that was ended by its time limit.
-TOOK_LONGER = "took longer than its time limit"
-
-#: Asked now and then; True ends the work.
-Stop = Callable[[], bool]
-
 
 class Run(Protocol):
-    """Runs a trial of one cell. Goes to other processes, so it must be possible to pickle it."""
+    """Runs a trial of one cell. It is sent to other processes, so it can be pickled."""
 
     def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
         """Return the result of a trial."""
@@ -46,42 +40,8 @@ class CompiledRun:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """An algorithm on an environment.
-
-    Parameters
-    ----------
-    algorithm, environment
-        Their names in the study.
-    trials
-        How many there are to be, numbers 0 to trials - 1.
-    seed, precision
-        The study's.
-    run
-        Runs one of them.
-    compiled
-        Whether it runs without the interpreter's lock, so that threads do; otherwise it gets a process of its own.
-    version
-        Of the algorithm's definition.
-    definition_fingerprint, environment_fingerprint
-        Of what the names stand for.
-    """
-
-    algorithm: str
-    environment: str
-    trials: int
-    seed: int
-    precision: str
-    run: Run
-    compiled: bool
-    version: str
-    definition_fingerprint: str
-    environment_fingerprint: str
-
-
-@dataclass(frozen=True)
 class Recipe:
-    """What becomes of every result.
+    """What becomes of every result of a study.
 
     Parameters
     ----------
@@ -90,9 +50,9 @@ class Recipe:
     keep_returns
         Whether the returns of all episodes are kept.
     time_limit
-        Seconds after which a trial in a process of its own has failed.
+        Seconds after which a trial in a worker process has failed.
     isolate
-        Whether every trial gets a new process.
+        Whether every trial gets a new worker process.
     """
 
     metric: Metric
@@ -101,29 +61,95 @@ class Recipe:
     isolate: bool = False
 
 
-def record(cell: Cell, trial: int, recipe: Recipe, stop: Stop | None) -> StoredTrial:
-    """Return a trial as it is kept: run here and now, scored, or failed and why.
+@dataclass(frozen=True)
+class Cell:
+    """An algorithm on an environment: work that an engine does by number of trial.
 
-    Raises
-    ------
-    Stopped
-        When ``stop`` said so.
-    InvalidInput, MissingExtra
-        What an algorithm says in this way before it begins: that it cannot run there at all, or not on this machine.
-        That is no result of a trial but a mistake in the study.
+    Parameters
+    ----------
+    algorithm, environment
+        Their names in the study.
+    seed, precision
+        The study's.
+    run
+        Runs a trial.
+    compiled
+        Whether it runs without the interpreter's lock, so that threads do; otherwise it gets a worker process.
+    version
+        Of the algorithm's definition.
+    definition_fingerprint, environment_fingerprint
+        Of what the names stand for.
+    recipe
+        What becomes of results.
     """
-    try:
-        result = cell.run(trial, stop)
-    except (Stopped, InvalidInput, MissingExtra):
-        raise
-    except Exception as error:
-        # An algorithm that raises is not usable, and that is a result.
-        return failed(cell, trial, described(error))
-    return scored(cell, result, recipe)
+
+    algorithm: str
+    environment: str
+    seed: int
+    precision: str
+    run: Run
+    compiled: bool
+    version: str
+    definition_fingerprint: str
+    environment_fingerprint: str
+    recipe: Recipe
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"{self.algorithm!r} on {self.environment!r}"
+
+    @property
+    def time_limit(self) -> float | None:
+        """Seconds after which a trial in a worker process has failed."""
+        return self.recipe.time_limit
+
+    @property
+    def isolate(self) -> bool:
+        """Whether every trial gets a new worker process."""
+        return self.recipe.isolate
+
+    def do(self, number: int, stop: Stop | None) -> StoredTrial:
+        """Return a trial as it is kept: run here and now, scored, or failed and why.
+
+        Raises
+        ------
+        Stopped
+            When ``stop`` returned True.
+        InvalidInput, MissingExtra
+            What an algorithm raises before it begins: it cannot run there at all, or not on this machine. That is not
+            the result of a trial but a mistake in the study.
+        """
+        try:
+            result = self.run(number, stop)
+        except (Stopped, InvalidInput, MissingExtra):
+            raise
+        except Exception as error:
+            # An algorithm that raises is not usable, and that is a result.
+            return self.failed(number, described(error), 0.0)
+        return scored(self, result)
+
+    def failed(self, number: int, message: str, seconds: float) -> StoredTrial:
+        """Return a trial that left no result."""
+        return StoredTrial(
+            seed=self.seed,
+            algorithm=self.algorithm,
+            environment=self.environment,
+            trial=number,
+            precision=self.precision,
+            score=math.nan,
+            final_return=math.nan,
+            seconds=seconds,
+            failure=message,
+            definition_version=self.version,
+            definition_fingerprint=self.definition_fingerprint,
+            environment_fingerprint=self.environment_fingerprint,
+        )
 
 
-def scored(cell: Cell, result: TrialResult, recipe: Recipe) -> StoredTrial:
+def scored(cell: Cell, result: TrialResult) -> StoredTrial:
     """Return a result as it is kept, with the score that the study's metric gives it."""
+    recipe = cell.recipe
     score, failure = math.nan, result.failure
     if failure is None:
         try:
@@ -144,26 +170,8 @@ def scored(cell: Cell, result: TrialResult, recipe: Recipe) -> StoredTrial:
     )
 
 
-def failed(cell: Cell, trial: int, message: str, seconds: float = 0.0) -> StoredTrial:
-    """Return a trial that left no result."""
-    return StoredTrial(
-        seed=cell.seed,
-        algorithm=cell.algorithm,
-        environment=cell.environment,
-        trial=trial,
-        precision=cell.precision,
-        score=math.nan,
-        final_return=math.nan,
-        seconds=seconds,
-        failure=message,
-        definition_version=cell.version,
-        definition_fingerprint=cell.definition_fingerprint,
-        environment_fingerprint=cell.environment_fingerprint,
-    )
-
-
 def described(error: BaseException) -> str:
-    """Return an error in a line: its kind, what it says, and where it was raised."""
+    """Return an error in a line: its kind, its message, and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where

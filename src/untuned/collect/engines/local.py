@@ -1,201 +1,122 @@
-"""Collecting on this machine: threads for compiled pairs, and for each thread a process for other trials.
+"""The engine of this machine: threads for compiled work, and for each thread a worker process for the rest.
 
-In processes run algorithms written in Python, and compiled pairs whose trials are so short that threads would mostly
-wait for the interpreter's lock. Results go to the store in the thread that called, many at a time; what was stored
-survives everything.
+Worker processes run algorithms written in Python, and compiled pairs whose trials are so short that threads would
+mostly wait for the interpreter's lock.
 """
 
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
-from untuned.collect.engines.cells import Cell, Recipe, Stop, record
-from untuned.collect.engines.schedule import Batch, Numbers, Schedule
-from untuned.collect.engines.worker_process import Child
-from untuned.collect.store.store import Store
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.engines.engine import Numbers, Stop, Work
+from untuned.collect.engines.processors import processors
+from untuned.collect.engines.schedule import Batch, Schedule
+from untuned.collect.engines.worker_process import WorkerProcess
 from untuned.errors import InvalidInput, Stopped
 
-#: Seconds that a batch should take, and after which results go to the disk.
+Result = TypeVar("Result")
+
+#: Seconds that a batch should take.
 _BATCH = 0.25
-_FLUSH = 0.3
-#: Results that go to the disk at once, whatever the time.
-_MANY = 5000
-#: Seconds for which a worker keeps results to itself: each delivery wakes the thread that stores and holds up others.
+#: Seconds for which a thread keeps results to itself: each delivery wakes the caller and holds up other threads.
 _DELIVERY = 0.05
+#: Seconds between two polls of ``stop``.
+_POLL = 0.05
 
-#: What workers deliver: results, what went wrong, and None at the end.
-Delivery = list[StoredTrial] | BaseException | None
-
-
-@dataclass(frozen=True)
-class News:
-    """What was just stored.
-
-    Parameters
-    ----------
-    stored
-        The trials, each of them safe on the disk.
-    """
-
-    stored: Sequence[StoredTrial]
+#: Threads deliver results, an error, and None at their end.
+_Queue = queue.SimpleQueue[list[Any] | BaseException | None]
 
 
-Watch = Callable[[News], None]
-
-
-def collect(
-    cells: Sequence[Cell],
-    todo: Sequence[Numbers],
-    store: Store,
-    recipe: Recipe,
-    *,
-    workers: int,
-    stop: Stop | None = None,
-    watch: Watch | None = None,
-) -> None:
-    """Run trials, and store what comes out.
+class LocalEngine:
+    """Does work on this machine.
 
     Parameters
     ----------
-    cells
-        Of the study.
-    todo
-        Per cell, the numbers of the trials to run.
-    store
-        Where results go; open for writing.
-    recipe
-        What becomes of results.
     workers
-        How many trials run at the same time. No number depends on it.
-    stop
-        Asked a few times a second; when it says True, everything that is finished is stored, and the rest left.
-    watch
-        Told of everything that was stored.
+        How many numbers are done at the same time; None for one per processor. No result depends on it.
     """
-    schedule = Schedule(cells, todo, _BATCH, workers)
-    results: queue.SimpleQueue[Delivery] = queue.SimpleQueue()
-    ending = threading.Event()
 
-    def stopped() -> bool:
-        return ending.is_set()
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = processors() if workers is None else workers
 
-    crew = [
-        threading.Thread(
-            target=_work, args=(cells, recipe, schedule, results, stopped), daemon=True, name=f"trials-{n}"
-        )
-        for n in range(max(1, min(workers, sum(numbers.size for numbers in todo))))
-    ]
-    for thread in crew:
-        thread.start()
-    try:
-        _store(results, len(crew), store, watch, stop, ending)
-    finally:
-        ending.set()
-        for thread in crew:
-            thread.join()
-
-
-def _store(
-    results: "queue.SimpleQueue[Delivery]",
-    crew: int,
-    store: Store,
-    watch: Watch | None,
-    stop: Stop | None,
-    ending: threading.Event,
-) -> None:
-    """Bring results to the disk until every worker has ended."""
-    fresh: list[StoredTrial] = []
-    trouble: BaseException | None = None
-    due = time.monotonic() + _FLUSH
-    while crew:
-        if stop is not None and not ending.is_set() and stop():
-            ending.set()
+    def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:
+        """Yield results as they are finished; `untuned.collect.engines.engine.Engine.run` says how."""
+        schedule = Schedule([each.compiled for each in work], todo, _BATCH, self.workers)
+        results: _Queue = queue.SimpleQueue()
+        ending = threading.Event()
+        threads = [
+            threading.Thread(target=_work, args=(work, schedule, results, ending.is_set), daemon=True, name=f"work-{n}")
+            for n in range(max(1, min(self.workers, sum(numbers.size for numbers in todo))))
+        ]
+        for thread in threads:
+            thread.start()
+        trouble: BaseException | None = None
+        alive = len(threads)
         try:
-            found = results.get(timeout=0.05)
-        except queue.Empty:
-            found = []
-        if found is None:
-            crew -= 1
-        elif isinstance(found, BaseException):
-            trouble = trouble or found
+            while alive:
+                if not ending.is_set() and stop():
+                    ending.set()
+                try:
+                    found = results.get(timeout=_POLL)
+                except queue.Empty:
+                    found = []
+                if found is None:
+                    alive -= 1
+                elif isinstance(found, BaseException):
+                    trouble = trouble or found
+                    ending.set()
+                else:
+                    yield found
+        finally:
             ending.set()
-        else:
-            fresh += found
-        if fresh and (len(fresh) >= _MANY or time.monotonic() >= due):
-            _flush(fresh, store, watch)
-            due = time.monotonic() + _FLUSH
-    if fresh:
-        _flush(fresh, store, watch)
-    if trouble is not None:
-        raise trouble
+            for thread in threads:
+                thread.join()
+        if trouble is not None:
+            raise trouble
 
 
-def _flush(fresh: list[StoredTrial], store: Store, watch: Watch | None) -> None:
-    store.add(fresh)
-    if watch is not None:
-        watch(News(tuple(fresh)))
-    fresh.clear()
-
-
-def _work(
-    cells: Sequence[Cell],
-    recipe: Recipe,
-    schedule: Schedule,
-    results: "queue.SimpleQueue[Delivery]",
-    stop: Stop,
-) -> None:
+def _work(work: Sequence[Work[Any]], schedule: Schedule, results: _Queue, stop: Stop) -> None:
     """Do batches until none is left; the whole life of a thread."""
-    child, bare = Child(recipe), Child(recipe, bare=True)
+    process, bare = WorkerProcess(), WorkerProcess(bare=True)
     try:
         while not stop() and (batch := schedule.take()) is not None:
-            cell = cells[batch.cell]
+            cell = work[batch.cell]
             apart = batch.apart and _is_ready(bare, cell, stop)
             begin = time.monotonic()
             if apart:
-                results.put(bare.record_all(cell, batch.trials, stop))
+                results.put(bare.do_all(cell, batch.numbers, stop))
             else:
-                _do(cell, batch, recipe, child, results, stop)
+                _do(cell, batch, process, results, stop)
             schedule.took(batch, time.monotonic() - begin, apart)
     except Stopped:
         pass
     except BaseException as error:
         results.put(error)
     finally:
-        child.close()
+        process.close()
         bare.close()
         results.put(None)
 
 
-def _is_ready(bare: Child, cell: Cell, stop: Stop) -> bool:
-    """Return whether the process knows the cell; not if that is made of what the running script defines."""
+def _is_ready(bare: WorkerProcess, work: Work[Any], stop: Stop) -> bool:
+    """Return whether the process can load the work; not if that needs what the running script defines."""
     try:
-        bare.prepare(cell, stop)
+        bare.prepare(work, stop)
     except InvalidInput:
         return False
     return True
 
 
-def _do(
-    cell: Cell,
-    batch: Batch,
-    recipe: Recipe,
-    child: Child,
-    results: "queue.SimpleQueue[Delivery]",
-    stop: Stop,
-) -> None:
-    done: list[StoredTrial] = []
+def _do(work: Work[Any], batch: Batch, process: WorkerProcess, results: _Queue, stop: Stop) -> None:
+    done: list[Any] = []
     due = time.monotonic() + _DELIVERY
     try:
-        for trial in batch.trials:
+        for number in batch.numbers:
             if stop():
                 return
-            if cell.compiled:
-                done.append(record(cell, trial, recipe, stop))
-            else:
-                done.append(child.record(cell, trial, stop))
+            done.append(work.do(number, stop) if work.compiled else process.do(work, number, stop))
             if time.monotonic() >= due:
                 results.put(done)
                 done, due = [], time.monotonic() + _DELIVERY

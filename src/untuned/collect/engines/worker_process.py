@@ -1,4 +1,4 @@
-"""A process for trials: it can be killed when it hangs, and it may die without taking anybody along."""
+"""A worker process: it can be killed when it hangs, and it may die without ending the program."""
 
 import contextlib
 import multiprocessing
@@ -12,162 +12,173 @@ import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from typing import Any, TypeVar
 
-from untuned.collect.engines.cells import TOOK_LONGER, Cell, Recipe, Stop, failed, record
-from untuned.collect.store.trial import StoredTrial
+from untuned.collect.engines.engine import Stop, Work
 from untuned.errors import InvalidInput, MissingExtra, Stopped, UntunedError
 
-#: How often the parent looks whether it should stop, and the process whether it still has a parent, in seconds.
-_LOOK = 0.1
-_WATCH = 1.0
-#: Seconds in which word of a stop may come after the death of a process that the same signal killed.
+Result = TypeVar("Result")
+
+#: How the failure of a number begins that was ended by its time limit.
+TOOK_LONGER = "took longer than its time limit"
+
+#: Seconds between two polls: of the pipe and of ``stop`` by the parent, of the parent by the worker.
+_POLL = 0.1
+_PARENT_POLL = 1.0
+#: Seconds to wait for word of a stop after the death of a worker that the same signal may have killed.
 _GRACE = 0.5
 
 
-class Child:
-    """Runs trials one after the other in a process of its own, which is started at the first and again after a death.
+class WorkerProcess:
+    """Does work in a process of its own, which is started at the first number and again after a death.
 
     Parameters
     ----------
-    recipe
-        What becomes of results; its time limit is kept here.
     bare
-        Start it without the script that is running: it cannot know what is defined there, and the script needs no
-        guard against being run again.
+        Start it without importing the running script: it cannot find what is defined there, and the script needs no
+        ``if __name__ == "__main__":``.
     """
 
-    def __init__(self, recipe: Recipe, *, bare: bool = False) -> None:
-        self._recipe = recipe
+    def __init__(self, *, bare: bool = False) -> None:
         self._bare = bare
-        self._process: BaseProcess | _Bare | None = None
-        self._connection: Connection | None = None
-        self._cell: Cell | None = None
+        self._process: BaseProcess | _BareProcess | None = None
+        self._pipe: Connection | None = None
+        # What the process knows, by the number it is known under; kept alive so that no other object gets its id.
+        self._known: dict[int, tuple[int, object]] = {}
 
-    def record(self, cell: Cell, trial: int, stop: Stop | None) -> StoredTrial:
-        """Return a trial as it is kept; one that hangs or kills its process has failed.
+    def do(self, work: Work[Result], number: int, stop: Stop | None) -> Result:
+        """Return the result of a number; one that hangs or kills its process has failed.
 
         Raises
         ------
         Stopped
-            When ``stop`` said so; the process is gone then.
+            When ``stop`` returned True; the process is killed then.
         InvalidInput, MissingExtra
-            When the algorithm cannot be sent to a process, or says itself that it cannot run there.
+            When the work cannot be sent to a process, or raises one of these itself.
         """
-        connection = self.prepare(cell, stop)
-        limit = self._recipe.time_limit
+        key = self.prepare(work, stop)
         begin = time.monotonic()
         try:
-            answer = self._answer(connection, [trial], stop, limit)
+            answer = self._answer((key, [number]), stop, work.time_limit)
         except TimeoutError:
             self.close()
-            message = f"{TOOK_LONGER} of {limit:g} seconds"
-            return failed(cell, trial, message, time.monotonic() - begin)
+            return work.failed(number, f"{TOOK_LONGER} of {work.time_limit:g} seconds", time.monotonic() - begin)
         except (EOFError, ConnectionError):
-            code = self._buried(stop)
-            return failed(cell, trial, f"its process died ({_cause(code)})", time.monotonic() - begin)
-        if self._recipe.isolate:
+            code = self._reap(stop)
+            return work.failed(number, f"its process died ({_cause(code)})", time.monotonic() - begin)
+        if work.isolate:
             self.close()
-        return _records(answer)[0]
+        result: Result = _results(answer)[0]
+        return result
 
-    def record_all(self, cell: Cell, trials: Sequence[int], stop: Stop | None) -> list[StoredTrial]:
-        """Return several trials of a compiled pair, for the sake of time alone: nothing can be expected to go wrong.
+    def do_all(self, work: Work[Result], numbers: Sequence[int], stop: Stop | None) -> list[Result]:
+        """Return the results of several numbers of compiled work, which neither hangs nor kills its process.
 
         Raises
         ------
         Stopped
-            When ``stop`` said so; the process is gone then.
+            When ``stop`` returned True; the process is killed then.
         InvalidInput, MissingExtra
-            When the algorithm cannot be sent to a process, or says itself that it cannot run there.
+            When the work cannot be sent to a process, or raises one of these itself.
         UntunedError
             When the process died all the same.
         """
         try:
-            answer = self._answer(self.prepare(cell, stop), list(trials), stop, None)
+            answer = self._answer((self.prepare(work, stop), list(numbers)), stop, None)
         except (EOFError, ConnectionError):
-            code = self._buried(stop)
+            code = self._reap(stop)
             raise UntunedError(
-                f"a process with trials of {cell.algorithm!r} on {cell.environment!r} died ({_cause(code)}): what is "
-                "finished is kept. Was there enough memory? --workers 1 needs no other process"
+                f"the worker process for {work.name} died ({_cause(code)}): what is finished is kept. Was there enough "
+                "memory? --workers 1 needs no worker process"
             ) from None
-        return _records(answer)
+        return _results(answer)
 
-    def prepare(self, cell: Cell, stop: Stop | None) -> Connection:
-        """Return the connection to a process that knows the cell. Starting one is no part of a trial's time."""
+    def prepare(self, work: Work[Any], stop: Stop | None) -> int:
+        """Return the number under which the process knows the work. Starting it does not count as the work's time."""
         if self._process is not None and not self._process.is_alive():
-            self._buried(stop)
-        if self._process is None or self._connection is None:
+            self._reap(stop)
+        if self._process is None:
             with _one_thread_each():
-                self._process, self._connection = _bare() if self._bare else _spawned()
-            self._cell = None
-        if self._cell is not cell:
-            content = _packed(self._recipe, f"the metric {self._recipe.metric.name}"), _packed(cell, cell.algorithm)
+                self._process, self._pipe = _started_bare() if self._bare else _spawned()
+        if id(work) not in self._known:
+            key = len(self._known)
             try:
-                complaint = self._answer(self._connection, content, stop, None)
+                complaint = self._answer((key, _packed(work)), stop, None)
             except (EOFError, ConnectionError):
-                code = self._buried(stop)
+                code = self._reap(stop)
                 raise InvalidInput(
-                    f"the process for {cell.algorithm!r} ended before any trial ({_cause(code)}): does importing its "
+                    f"the worker process for {work.name} ended before it began ({_cause(code)}): does importing its "
                     'module end the program? In a script, run the study under `if __name__ == "__main__":`'
                 ) from None
             if complaint is not None:
                 self.close()
                 raise InvalidInput(str(complaint))
-            self._cell = cell
-        return self._connection
+            self._known[id(work)] = key, work
+        return self._known[id(work)][0]
 
-    def _answer(self, connection: Connection, question: object, stop: Stop | None, limit: float | None) -> object:
+    def _answer(self, question: object, stop: Stop | None, limit: float | None) -> object:
         """Return what the process answers; raises TimeoutError after ``limit`` seconds."""
+        pipe = self._pipe
+        assert pipe is not None
         begin = time.monotonic()
-        connection.send(question)
-        while not connection.poll(_LOOK):
+        pipe.send(question)
+        while not pipe.poll(_POLL):
             if stop is not None and stop():
                 self.close()
                 raise Stopped
             if limit is not None and time.monotonic() - begin > limit:
                 raise TimeoutError
-        answer: object = connection.recv()
+        answer: object = pipe.recv()
         return answer
 
     def close(self) -> None:
-        """End the process, whatever it is doing, and all that it has started."""
+        """Kill the process, whatever it is doing, and all that it has started."""
         if self._process is not None:
             self._process.kill()
-        self._buried(None)
+        self._reap(None)
 
-    def _buried(self, stop: Stop | None) -> int | None:
-        """Forget the process, and return what it ended with.
+    def _reap(self, stop: Stop | None) -> int | None:
+        """Forget the process, and return its exit code.
 
         Raises
         ------
         Stopped
-            When whoever wants all this to stop reached the process before us: then its trial has not failed.
+            When ``stop`` returns True within a moment: the signal that stops us reached the process first, and its
+            trial has not failed.
         """
         if self._process is None:
             return None
         self._process.join(5.0)
         code = self._process.exitcode
         if hasattr(os, "killpg") and self._process.pid is not None:
-            # It leads a group of its own (`_serve`), which may outlive it.
+            # It leads a process group of its own (`_serve`), which may outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = self._cell = None
-        if stop is not None:
-            deadline = time.monotonic() + _GRACE
-            while time.monotonic() < deadline:
-                if stop():
-                    raise Stopped
-                time.sleep(_LOOK)
+        if self._pipe is not None:
+            self._pipe.close()
+        self._process = self._pipe = None
+        self._known.clear()
+        if stop is not None and asked_soon(stop):
+            raise Stopped
         return code
 
 
+def asked_soon(stop: Stop) -> bool:
+    """Return whether ``stop`` returns True within the time that a signal for a whole process group takes."""
+    deadline = time.monotonic() + _GRACE
+    while not stop():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
 def _spawned() -> tuple[BaseProcess, Connection]:
-    # Not by fork: a copy of a process with threads has their locks and not the threads. Not a daemon: those may have no
-    # children, and algorithms do.
+    # Not by fork: a copy of a process with threads has their locks and not the threads. Not a daemon: daemons may have
+    # no children, and algorithms do.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, os.getpid()), name="untuned-trials")
+    process = context.Process(target=_serve, args=(theirs, os.getpid()), name="untuned-worker")
     process.start()
     theirs.close()
     return process, ours
@@ -181,8 +192,8 @@ serve_at({descriptor}, {parent})
 """
 
 
-class _Bare:
-    """A process that was started by hand, with the methods that `multiprocessing` gives its own."""
+class _BareProcess:
+    """A process started by hand, with the methods that `multiprocessing` gives its own."""
 
     def __init__(self, descriptor: int) -> None:
         program = _PROGRAM.format(path=sys.path, descriptor=descriptor, parent=os.getpid())
@@ -202,34 +213,34 @@ class _Bare:
         return self._process.poll()
 
 
-def _bare() -> tuple[_Bare, Connection]:
+def _started_bare() -> tuple[_BareProcess, Connection]:
     if os.name == "nt":
-        raise InvalidInput("processes cannot be started bare on Windows")
+        raise InvalidInput("Windows cannot start a worker process without importing the running script")
     ours, theirs = multiprocessing.Pipe()
-    process = _Bare(theirs.fileno())
+    process = _BareProcess(theirs.fileno())
     theirs.close()
     return process, ours
 
 
 def serve_at(descriptor: int, parent: int) -> None:
-    """Run trials as they are asked for at the other end of a connection; the whole life of a bare process."""
+    """Serve the pipe with this descriptor: the whole life of a process that was started bare."""
     _serve(Connection(descriptor), parent)
 
 
-def _records(answer: object) -> list[StoredTrial]:
+def _results(answer: object) -> list[Any]:
     if isinstance(answer, BaseException):
         raise answer
     assert isinstance(answer, list)
     return answer
 
 
-def _packed(content: Cell | Recipe, name: str) -> bytes:
+def _packed(work: Work[Any]) -> bytes:
     try:
-        return pickle.dumps(content)
+        return pickle.dumps(work)
     except Exception as error:
         raise InvalidInput(
-            f"{name} cannot be sent to a process ({error}): define it as a function of a module, not inside another "
-            "function"
+            f"{work.name} cannot be sent to a worker process ({error}): define algorithm, metric and method as "
+            "functions of a module, not inside another function"
         ) from None
 
 
@@ -248,7 +259,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def _one_thread_each() -> Iterator[None]:
     """Start processes that compute with one thread each: there are as many of them as processors.
 
-    Sums in another order are other sums, too. Libraries look at these variables when they are loaded, which is before
+    Sums in another order are other sums, too. Libraries read these variables when they are loaded, which is before
     any code of ours runs there.
     """
     with _STARTING:
@@ -261,50 +272,56 @@ def _one_thread_each() -> Iterator[None]:
                 del os.environ[name]
 
 
-def _serve(connection: Connection, parent: int) -> None:
-    """Run trials as they are asked for; the whole life of the process."""
+def _serve(pipe: Connection, parent: int) -> None:
+    """Do work as it is asked for; the whole life of the process."""
     if hasattr(os, "setsid"):
-        # What it starts itself can then be ended with it; and signals for the parent's group are the parent's.
+        # Its own children can then be killed with it; and signals for the parent's group reach the parent alone.
         os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # The parent hears of it, and decides.
+        # The parent gets them too, and decides.
         signal.signal(number, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(parent,), daemon=True, name="parent").start()
-    # What an algorithm prints would run through the display, and through what is printed for other programs.
+    threading.Thread(target=_end_with, args=(parent,), daemon=True, name="parent").start()
+    # What an algorithm prints would run through the display, and through output that other programs read.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
-    cell: Cell | None = None
-    recipe: Recipe | None = None
+    known: dict[int, Work[Any]] = {}
     while True:
         try:
-            asked: object = connection.recv()
+            key, asked = pipe.recv()
         except (EOFError, OSError):
             return
         answer: object = None
-        if isinstance(asked, tuple):
+        if isinstance(asked, bytes):
             try:
-                recipe, cell = map(pickle.loads, asked)
+                known[key] = pickle.loads(asked)
             except Exception as error:
-                answer = f"the algorithm cannot be made in a process of its own ({type(error).__name__}: {error})"
+                answer = f"a worker process cannot load what it should run ({type(error).__name__}: {error})"
         else:
-            assert isinstance(asked, list)
-            assert cell is not None
-            assert recipe is not None
             try:
-                answer = [record(cell, trial, recipe, None) for trial in asked]
-            except (InvalidInput, MissingExtra) as error:
-                answer = error
+                answer = [known[key].do(number, None) for number in asked]
+            except Exception as error:
+                answer = _portable(error)
         try:
-            connection.send(answer)
+            pipe.send(answer)
         except OSError:
             return
 
 
-def _watch(parent: int) -> None:
-    """End this process when its parent is gone, even to kill -9; whatever an algorithm is doing."""
+def _portable(error: Exception) -> Exception:
+    """Return an error that survives the pipe: itself, or its message where it cannot be pickled and loaded again."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        kind = InvalidInput if isinstance(error, InvalidInput | MissingExtra) else UntunedError
+        return kind(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone, even to kill -9, whatever it is doing."""
     while os.getppid() == parent:
-        time.sleep(_WATCH)
+        time.sleep(_PARENT_POLL)
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -234,6 +234,54 @@ class Store:
                         )
             self._connection.execute("UPDATE study SET facts = ?", (study.text,))
 
+    @property
+    def wanted(self) -> dict[tuple[str, str], int]:
+        """How many trials of every (algorithm, environment) there are to be."""
+        return self._facts().wanted
+
+    def want(self, wanted: Mapping[tuple[str, str], int]) -> None:
+        """Note how many trials there are to be, by (algorithm, environment)."""
+        study = self._facts()
+        if any(study.wanted.get(cell) != count for cell, count in wanted.items()):
+            self.set_facts(study.wanting(wanted))
+
+    def rename(self, kind: str, old: str, new: str) -> None:
+        """Keep the trials of an algorithm or an environment under another name, out of every comparison.
+
+        Parameters
+        ----------
+        kind
+            ``"algorithms"`` or ``"environments"``.
+        old, new
+            Its name, and one that the study does not have.
+        """
+        column = kind.removesuffix("s")
+        facts = self.facts
+        facts[kind] = [
+            {**entry, "name": new, "retired": True} if entry["name"] == old else entry
+            for entry in ({"name": each} if isinstance(each, str) else each for each in facts[kind])
+        ]
+        study = StudyFacts.of(facts)
+        with self._writing():
+            number = self._text_id(new)
+            for algorithm, environment in self._counted():
+                if old != (algorithm if column == "algorithm" else environment):
+                    continue
+                # The names are under each row's checksum.
+                start = 0
+                while rows := self._rows(algorithm, environment, start, _CHUNK):
+                    cell = self._cell(algorithm, environment)
+                    self._connection.executemany(
+                        "UPDATE record SET checksum = ? WHERE id = (SELECT record FROM score"
+                        " WHERE algorithm = ? AND environment = ? AND trial = ?)",
+                        [(_renamed(row, column, new).computed_checksum, *cell, row.trial) for row in rows],
+                    )
+                    start = rows[-1].trial + 1
+            self._connection.execute(
+                f"UPDATE score SET {column} = ? WHERE {column} = (SELECT id FROM text WHERE text = ?)", (number, old)
+            )
+            self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+
     # What is in it.
 
     def counts(self) -> dict[tuple[str, str], int]:
@@ -595,6 +643,10 @@ def _connection(path: Path, *, write: bool) -> sqlite3.Connection:
 
 #: What SQLite says when it may not make the files that readers and the writer share.
 _NO_FILE_BESIDE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+def _renamed(row: Row, column: str, name: str) -> Row:
+    return row._replace(algorithm=name) if column == "algorithm" else row._replace(environment=name)
 
 
 def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:

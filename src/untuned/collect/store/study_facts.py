@@ -42,13 +42,13 @@ class StudyFacts:
     def same_as(self, other: "StudyFacts") -> bool:
         """Return whether these are facts of the same study, in whatever order their fields were given.
 
-        Numbers of trials may differ: there can always be more.
+        Numbers of trials may differ, since there can always be more; so may the version of the program.
         """
         return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
 
     @property
     def _lasting(self) -> dict[str, Any]:
-        facts = self.mapping
+        facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "untuned")}
         return {**facts, "environments": [_without_trials(each) for each in facts["environments"]]}
 
     def differences(self, other: "StudyFacts") -> list[str]:
@@ -56,14 +56,36 @@ class StudyFacts:
         ours, theirs = self._lasting, other._lasting
         return [name for name in sorted({*ours, *theirs}) if ours.get(name) != theirs.get(name)]
 
-    def with_most_trials(self, other: "StudyFacts") -> dict[str, Any]:
-        """Return these facts with the larger number of trials of each environment."""
+    @property
+    def wanted(self) -> dict[tuple[str, str], int]:
+        """How many trials of every (algorithm, environment) there are to be; 0 where the facts do not say."""
         facts = self.mapping
-        more = _entries("environments", other.mapping["environments"])
-        for each in facts["environments"]:
-            if isinstance(each, dict) and "trials" in each:
-                each["trials"] = max(each["trials"], more[each["name"]].get("trials", 0))
-        return facts
+        stated = facts.get("wanted")
+        if stated is None:
+            # Stores of format 1 have one number per environment.
+            per_environment = {name: entry.get("trials", 0) for name, entry in self._environments.items()}
+            stated = {name: dict.fromkeys(self.algorithms, count) for name, count in per_environment.items()}
+        return {
+            (algorithm, environment): stated.get(environment, {}).get(algorithm, 0)
+            for algorithm in self.algorithms
+            for environment in self.environments
+        }
+
+    def wanting(self, wanted: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+        """Return these facts with other numbers of trials, by (algorithm, environment)."""
+        by_environment: dict[str, dict[str, int]] = {}
+        for (algorithm, environment), count in wanted.items():
+            by_environment.setdefault(environment, {})[algorithm] = count
+        return {**self.mapping, "wanted": by_environment}
+
+    def with_most_trials(self, other: "StudyFacts") -> dict[str, Any]:
+        """Return these facts with the larger number of trials of each cell."""
+        theirs = other.wanted
+        return self.wanting({cell: max(count, theirs.get(cell, 0)) for cell, count in self.wanted.items()})
+
+    @property
+    def _environments(self) -> dict[str, dict[str, Any]]:
+        return _entries("environments", self.mapping["environments"])
 
     @property
     def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Going on with a study after something was edited: what changes results is refused, and the rest is not."""
+"""Resuming a study after something was edited: what changes results is refused, and the rest is not."""
 
 import sys
 import textwrap
@@ -10,6 +10,7 @@ import pytest
 import untuned
 from untuned import InvalidInput, Study, collect_scores
 from untuned.cli.main import main
+from untuned.collect.session import Session
 from untuned.collect.store.store import Store
 
 AGENT = """
@@ -38,14 +39,14 @@ class Workshop:
         # A new process would load it anew.
         sys.modules.pop(module, None)
 
-    def collect(self, trials: int = 1, *, keep_both: bool = False, **changes: Any) -> Path:
+    def collect(self, trials: int = 1, *, replace: bool = False, **changes: Any) -> Path:
         options: dict[str, Any] = {
             "algorithms": ["workshop_agents:guess"],
             "environments": [{"gymnasium": "FrozenLake-v1", "episodes": 3, "score_range": (0, 1)}],
             **changes,
         }
         study = Study("workshop", trials=trials, folder=self.folder, **options)
-        collect_scores(study, self.folder / "results", workers=1, keep_both=keep_both)
+        collect_scores(study, self.folder / "results", workers=1, replace=replace)
         return self.folder / "results"
 
 
@@ -116,11 +117,28 @@ def test_what_a_definition_draws_counts_even_if_its_version_was_forgotten(worksh
         assert len(store.trial("mine", "chain-10-stochastic", 0).definition_fingerprint) == 16
 
 
-def test_edited_twice_and_kept_all_three_are_compared(workshop: Workshop) -> None:
+def test_edited_twice_and_replaced_only_the_last_is_compared(workshop: Workshop) -> None:
     for edit in range(3):
-        workshop.write("workshop_agents", AGENT + f"\n    # edit {edit}\n")
-        folder = workshop.collect(2, keep_both=True)
-    assert untuned.evaluate(folder, weights="uniform").algorithms == ("guess~3", "guess~2", "guess")
+        workshop.write("workshop_agents", AGENT.replace("pause=0.0", f"pause=0.00{edit}"))
+        folder = workshop.collect(2 + edit, replace=True)
+    with Session.at(folder) as session:
+        session.store.check()
+        assert session.scores().algorithms == ("guess",)
+        assert [cell.trials for cell in session.status()] == [4]
+        counts = session.store.counts()
+    assert {name: count for (name, _), count in counts.items()} == {"guess": 4, "guess~1": 2, "guess~2": 3}
+
+
+def test_an_environment_that_changed_is_replaced_too(workshop: Workshop) -> None:
+    folder = workshop.collect(2)
+    longer = [{"gymnasium": "FrozenLake-v1", "episodes": 4, "score_range": (0, 1)}]
+    with pytest.raises(InvalidInput, match=r"'FrozenLake-v1' has changed.*--replace"):
+        workshop.collect(3, environments=longer)
+    workshop.collect(3, environments=longer, replace=True)
+    with Session.at(folder) as session:
+        assert session.scores().trials.tolist() == [[3]]
+        assert session.store.counts()["guess", "FrozenLake-v1~1"] == 2
+        session.store.check()
 
 
 def test_a_time_limit_may_change_where_no_trial_would(workshop: Workshop) -> None:
@@ -163,7 +181,7 @@ def test_what_is_taken_out_is_not_in_the_status_and_not_in_an_export(
     folder = str(workshop.collect(2, environments=both))
     workshop.collect(2, environments=frozen())
     assert said("status", folder).startswith("workshop: 2 of 2 trials, 100 %")
-    assert "2 more trials are of what was taken out" in said("status", folder)
+    assert "2 more trials are kept, out of the comparison" in said("status", folder)
     once = said("export", folder)
     assert "other lake" not in once
     assert once.count("\n") == 3

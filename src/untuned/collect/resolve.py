@@ -1,4 +1,8 @@
-"""From what a study says to what can be run: names are looked up, functions imported, cells made."""
+"""From what a study says to what can be run: names are looked up, functions imported, cells made.
+
+Algorithms written in Python and Gymnasium environments belong to the adapters, which this room does not import: it
+names their modules (`_ADAPTERS`), and loads one when a study needs it.
+"""
 
 import contextlib
 import dataclasses
@@ -7,81 +11,97 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from untuned.adapters.training.trainer import Trainer
 from untuned.collect.definitions.definition import Definition, same_definitions
 from untuned.collect.definitions.registry import algorithm as algorithm_named
 from untuned.collect.definitions.registry import algorithms as our_algorithms
-from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run, Stop
+from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run
 from untuned.collect.environments.environment import CompiledEnvironment, Environment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.fingerprints import digest, source_digest
 from untuned.collect.kernels.jit import source_fingerprint
 from untuned.collect.metrics import Metric, metric
-from untuned.collect.runner.trial import TrialResult
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
 
-if TYPE_CHECKING:
-    # Needs Gymnasium, which a study of compiled algorithms and environments does without.
-    from untuned.adapters.training.trial import Place
+#: Who resolves what is not ours.
+_ADAPTERS = {
+    "algorithm": "untuned.adapters.training.resolving",
+    "environment": "untuned.adapters.gymnasium.resolving",
+}
 
-#: Trainers that come with the package, by name, and where they are made; each needs an extra.
-_TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
+
+class Algorithm(Protocol):
+    """An algorithm of a study that is not a `Definition`: what the adapter of algorithms returns."""
+
+    @property
+    def name(self) -> str:
+        """What the study calls it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What readers see."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """What changes whenever its trials could."""
+        ...
+
+
+class Place(Protocol):
+    """An environment of a study: ours, or what the adapter of environments returns."""
+
+    @property
+    def name(self) -> str:
+        """What the study calls it."""
+        ...
+
+    @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The (worst, best) possible score, None if undeclared."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """Return its description as plain JSON types."""
+        ...
 
 
 @dataclass(frozen=True)
-class TrainedRun:
-    """Runs trials of an algorithm that is written in Python."""
-
-    trainer: Trainer
-    place: "Place"
-    seed: int
-
-    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
-        """Return the result of a trial."""
-        from untuned.adapters.training.trial import train_trial
-
-        return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
-
-
-@dataclass(frozen=True)
-class Plan:
+class Resolved:
     """A study with everything looked up.
 
     Parameters
     ----------
     cells
         What there is to run, environment by environment.
-    recipe
-        What becomes of results.
     facts
         What the store keeps about the study, as JSON types.
     """
 
     cells: tuple[Cell, ...]
-    recipe: Recipe
     facts: Mapping[str, Any]
 
 
-def plan(study: Study) -> Plan:
+def resolve(study: Study) -> Resolved:
     """Return a study with everything looked up.
 
     Raises
     ------
     InvalidInput
         For names that lead nowhere, algorithms that cannot run in an environment, and whatever else would go wrong
-        later; says which entry of the study it is, and where it stands in the study's file.
+        later; says which entry of the study it is, and its line in the study's file.
     """
     try:
-        return _planned(study)
+        return _resolved(study)
     except InvalidInput as error:
         raise InvalidInput(study.located(str(error))) from error
 
 
-def _planned(study: Study) -> Plan:
+def _resolved(study: Study) -> Resolved:
     if study.folder is not None and str(study.folder) not in sys.path:
         # As a script of that folder would see it.
         sys.path.insert(0, str(study.folder))
@@ -93,15 +113,16 @@ def _planned(study: Study) -> Plan:
     ranges = [_score_range(place, measure, study) for place in places]
     for place, limits in zip(places, ranges, strict=True):
         _check_failures(place, limits, algorithms, measure, study)
-    trials = [study.trials if chosen.trials is None else chosen.trials for chosen in study.environments]
     marks = {each.name: _definition_fingerprint(each) for each in algorithms}
-    cells = tuple(
-        _cell(algorithm, marks[algorithm.name], place, count, study)
-        for place, count in zip(places, trials, strict=True)
-        for algorithm in algorithms
-    )
     recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.isolate)
-    return Plan(cells, recipe, _facts(study, algorithms, marks, places, ranges, trials, measure))
+    cells = tuple(
+        _cell(algorithm, marks[algorithm.name], place, study, recipe) for place in places for algorithm in algorithms
+    )
+    return Resolved(cells, _facts(study, algorithms, marks, places, ranges, measure))
+
+
+def _adapter(kind: str) -> Any:
+    return importlib.import_module(_ADAPTERS[kind])
 
 
 # Looking up.
@@ -146,24 +167,19 @@ def _check_that_it_is_the_studys(module: Any, where: str, folder: Path | None) -
         )
 
 
-def _algorithm(chosen: AlgorithmChoice, where: str, folder: Path | None) -> Definition | Trainer:
+def _algorithm(chosen: AlgorithmChoice, where: str, folder: Path | None) -> Definition | Algorithm:
     use = chosen.use
-    if isinstance(use, str):
-        if ":" in use and "[" not in use.partition(":")[0]:
-            use = imported(use, where, folder)
-        elif use in _TRAINERS:
-            from untuned.adapters import sb3
-
-            use = getattr(sb3, _TRAINERS[use])()
-        else:
-            try:
-                use = algorithm_named(use)
-            except UnknownName as error:
-                raise InvalidInput(f"{where}: {error}; one of your own is module:function") from None
+    if isinstance(use, str) and ":" in use and "[" not in use.partition(":")[0]:
+        use = imported(use, where, folder)
+    if isinstance(use, str) and use in {each.name for each in our_algorithms()}:
+        use = algorithm_named(use)
     if isinstance(use, Definition):
         return _definition(use, chosen, where)
     try:
-        return Trainer.of(use, chosen.name)
+        other: Algorithm | None = _adapter("algorithm").algorithm(use, chosen.name)
+        return _definition(algorithm_named(use), chosen, where) if other is None else other
+    except UnknownName as error:
+        raise InvalidInput(f"{where}: {error}; one of your own is module:function") from None
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
 
@@ -180,7 +196,7 @@ def _definition(found: Definition, chosen: AlgorithmChoice, where: str) -> Defin
     return found
 
 
-def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> "Place":
+def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
     use: Any = chosen.use
     options = dict(chosen.options)
     if isinstance(use, str) and ":" in use and not chosen.gymnasium:
@@ -188,19 +204,12 @@ def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> "Place
     try:
         if isinstance(use, str) and not chosen.gymnasium:
             return _ours(use, options)
-        if isinstance(use, CompiledEnvironment) and not options:
-            return use
-        from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
-        from untuned.adapters.training.trial import Place
-
-        if chosen.gymnasium:
-            return open_gymnasium(use, **_pairs(options))
-        if isinstance(use, Place):
+        if isinstance(use, CompiledEnvironment):
             if options:
                 raise InvalidInput(f"the options {', '.join(options)} go with a name, not with an environment")
             return use
-        if callable(use):
-            return open_gymnasium(use, **_pairs(options))
+        if (found := _others(use, options)) is not None:
+            return found
     except UnknownName as error:
         raise InvalidInput(f"{where}: {error}") from None
     except TypeError as error:
@@ -218,6 +227,11 @@ def _ours(name: str, options: dict[str, Any]) -> CompiledEnvironment:
             "score_range = [0, 500] }"
         )
     return environment_named(name, **options)
+
+
+def _others(use: object, options: dict[str, Any]) -> Place | None:
+    found: Place | None = _adapter("environment").environment(use, _pairs(options))
+    return found
 
 
 def _pairs(options: dict[str, Any]) -> dict[str, Any]:
@@ -252,21 +266,21 @@ def _check_distinct(kind: str, names: Sequence[str]) -> None:
             raise InvalidInput(f"{kind}: {name!r} is there {names.count(name)} times, give each a name of its own")
 
 
-def _score_range(place: "Place", measure: Metric, study: Study) -> tuple[float, float] | None:
+def _score_range(place: Place, measure: Metric, study: Study) -> tuple[float, float] | None:
     if study.score_range is not None:
         return study.score_range
     return place.score_range if measure.bounded else None
 
 
 def _check_failures(
-    place: "Place",
+    place: Place,
     limits: tuple[float, float] | None,
-    algorithms: Sequence[Definition | Trainer],
+    algorithms: Sequence[Definition | Algorithm],
     measure: Metric,
     study: Study,
 ) -> None:
     """Refuse a study in which a trial may fail that nothing says the score of."""
-    may_fail = any(isinstance(each, Trainer) for each in algorithms) or not measure.bounded
+    may_fail = not all(isinstance(each, Definition) for each in algorithms) or not measure.bounded
     if limits is None and may_fail and study.failures == "worst":
         advice = (
             "declare it, score_range = [worst, best], where the environment is named"
@@ -279,13 +293,10 @@ def _check_failures(
         )
 
 
-def _cell(algorithm: Definition | Trainer, mark: str, place: "Place", trials: int, study: Study) -> Cell:
+def _cell(algorithm: Definition | Algorithm, mark: str, place: Place, study: Study, recipe: Recipe) -> Cell:
     run: Run
-    if isinstance(algorithm, Trainer):
-        # Without Gymnasium this fails now, not in the first trial.
-        import untuned.adapters.training.trial  # noqa: F401
-
-        run = TrainedRun(algorithm, place, study.seed)
+    if not isinstance(algorithm, Definition):
+        run = _adapter("algorithm").run(algorithm, place, study.seed)
     elif isinstance(place, CompiledEnvironment):
         if place.budget.episodes is None:
             raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
@@ -298,30 +309,29 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: "Place", trials: in
     return Cell(
         algorithm=algorithm.name,
         environment=place.name,
-        trials=trials,
         seed=study.seed,
         precision=study.precision,
         run=run,
         compiled=isinstance(run, CompiledRun),
-        version=algorithm.fingerprint if isinstance(algorithm, Trainer) else str(algorithm.version),
+        version=_version(algorithm),
         definition_fingerprint=mark,
         environment_fingerprint=_environment_fingerprint(place),
+        recipe=recipe,
     )
 
 
-# Telling.
+def _version(algorithm: Definition | Algorithm) -> str:
+    return str(algorithm.version) if isinstance(algorithm, Definition) else algorithm.fingerprint
 
 
-def _environment_fingerprint(place: "Place") -> str:
+def _environment_fingerprint(place: Place) -> str:
     """Return what changes whenever trials there would come out differently."""
     # What it is called for readers, what is said about it, and which scores are possible at all changes no trial.
     facts = {
         key: value for key, value in place.facts().items() if key not in ("title", "summary", "differs", "score_range")
     }
     if not isinstance(place, CompiledEnvironment):
-        import gymnasium
-
-        facts |= {"made": source_digest(place.make), "gymnasium": gymnasium.__version__}
+        facts |= _adapter("environment").making(place)
     return digest(facts)
 
 
@@ -329,9 +339,9 @@ def _environment_fingerprint(place: "Place") -> str:
 _DESCRIBED = ("chain-10-stochastic", "cart-pole")
 
 
-def _definition_fingerprint(algorithm: Definition | Trainer) -> str:
+def _definition_fingerprint(algorithm: Definition | Algorithm) -> str:
     """Return what changes with a definition: its version; and what it draws, in case that was forgotten."""
-    if isinstance(algorithm, Trainer):
+    if not isinstance(algorithm, Definition):
         return algorithm.fingerprint
     if algorithm in our_algorithms():
         return digest({"version": str(algorithm.version)})
@@ -347,11 +357,10 @@ def _definition_fingerprint(algorithm: Definition | Trainer) -> str:
 
 def _facts(
     study: Study,
-    algorithms: Sequence[Definition | Trainer],
+    algorithms: Sequence[Definition | Algorithm],
     marks: Mapping[str, str],
-    places: "Sequence[Place]",
+    places: Sequence[Place],
     ranges: Sequence[tuple[float, float] | None],
-    trials: Sequence[int],
     measure: Metric,
 ) -> dict[str, Any]:
     return {
@@ -368,7 +377,7 @@ def _facts(
             {
                 "name": each.name,
                 "title": each.title,
-                "version": each.fingerprint if isinstance(each, Trainer) else str(each.version),
+                "version": _version(each),
                 "fingerprint": marks[each.name],
                 "compiled": isinstance(each, Definition),
             }
@@ -378,20 +387,35 @@ def _facts(
             {
                 **place.facts(),
                 "score_range": None if limits is None else list(limits),
-                "trials": count,
                 "fingerprint": _environment_fingerprint(place),
             }
-            for place, limits, count in zip(places, ranges, trials, strict=True)
+            for place, limits in zip(places, ranges, strict=True)
         ],
+        "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
         "kernels": source_fingerprint(),
     }
 
 
-def _identical(algorithms: Sequence[Definition | Trainer], places: "Sequence[Place]") -> dict[str, list[list[str]]]:
+def _identical(algorithms: Sequence[Definition | Algorithm], places: Sequence[Place]) -> dict[str, list[list[str]]]:
     definitions = [each for each in algorithms if isinstance(each, Definition)]
     return {
         place.name: [list(group) for group in same_definitions(definitions, place)]
         for place in places
         if isinstance(place, Environment)
     }
+
+
+def wanted(study: Study, algorithms: Sequence[str], places: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return how many trials there are to be, by environment and algorithm."""
+    trials = study.trials
+    if isinstance(trials, Mapping):
+        for algorithm, environment in trials:
+            if algorithm not in algorithms or environment not in places:
+                raise InvalidInput(
+                    f"trials: there is no cell {algorithm!r} on {environment!r}, name algorithms and environments of "
+                    "the study"
+                )
+        return {place: {name: trials.get((name, place), 0) for name in algorithms} for place in places}
+    counts = [trials if chosen.trials is None else chosen.trials for chosen in study.environments]
+    return {place: dict.fromkeys(algorithms, count) for place, count in zip(places, counts, strict=True)}

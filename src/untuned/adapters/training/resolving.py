@@ -1,0 +1,48 @@
+"""Algorithms written in Python, for studies: `untuned.collect.resolve` loads this when a study names one."""
+
+from dataclasses import dataclass
+
+from untuned.adapters.training.trainer import Trainer
+from untuned.adapters.training.trial import Place, train_trial
+from untuned.collect.engines.engine import Stop
+from untuned.collect.runner.trial import TrialResult
+
+#: Trainers that come with the package, by name, and the function that makes each; they need an extra.
+_TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """Runs trials of an algorithm that is written in Python."""
+
+    trainer: Trainer
+    place: Place
+    seed: int
+
+    def __call__(self, trial: int, stop: Stop | None) -> TrialResult:
+        """Return the result of a trial."""
+        return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
+
+
+def algorithm(use: object, name: str | None) -> Trainer | None:
+    """Return the trainer that a study means, None for a name that is not one of ours.
+
+    Parameters
+    ----------
+    use
+        A name, a trainer or a function.
+    name
+        What the study calls it; None for its own name.
+    """
+    if isinstance(use, str):
+        if use not in _TRAINERS:
+            return None
+        from untuned.adapters import sb3
+
+        use = getattr(sb3, _TRAINERS[use])()
+    return Trainer.of(use, name)  # type: ignore[arg-type]
+
+
+def run(trainer: Trainer, place: Place, seed: int) -> TrainedRun:
+    """Return what runs a trainer's trials in an environment."""
+    return TrainedRun(trainer, place, seed)

@@ -1,0 +1,20 @@
+"""The engine without workers: one number after the other, in this process and thread, where a debugger sees them."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from untuned.collect.engines.engine import Numbers, Stop, Work
+
+Result = TypeVar("Result")
+
+
+class InProcessEngine:
+    """Does work here. Time limits are not kept, and work that ends the process ends the program."""
+
+    def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:
+        """Yield results as they are finished; `untuned.collect.engines.engine.Engine.run` says how."""
+        for each, numbers in zip(work, todo, strict=True):
+            for number in numbers.tolist():
+                if stop():
+                    return
+                yield [each.do(number, stop)]

@@ -1,0 +1,543 @@
+"""`Session`: an opened study. It decides which path is a study, what a failed trial counts and what resuming allows.
+
+A study is resolved once and its store is opened once. Every command and every function that works on a study goes
+through here, so `study.toml`, its folder and its `results.sqlite` are the same study everywhere.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.engines.cells import Cell
+from untuned.collect.engines.engine import Engine, Stop, opened, run_into
+from untuned.collect.engines.worker_process import TOOK_LONGER
+from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
+from untuned.collect.resolve import Resolved, resolve, wanted
+from untuned.collect.shard import Shard
+from untuned.collect.store.store import RESULTS_NAME, Store
+from untuned.collect.store.trial import StoredTrial
+from untuned.collect.study import Study
+from untuned.errors import InvalidInput, Stopped, UnknownName
+from untuned.scores import Nonfinite, ScoreTable
+
+#: Trials per cell: a number for all, or by (algorithm, environment).
+Trials = int | Mapping[Names, int]
+
+
+# Which path is a study.
+
+
+def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Path:
+    """Return the folder of a study's results: for `study.toml` the folder `study` next to it.
+
+    Parameters
+    ----------
+    study
+        A `Study`, whose folder is called by its name; the path of its file, of its folder or of its results.
+    shard
+        A part of the study has a folder of its own.
+    """
+    if isinstance(study, Study):
+        folder = Path(study.name)
+    else:
+        path = Path(study).expanduser()
+        if path.is_dir():
+            folder = path
+        elif path.name == RESULTS_NAME:
+            folder = path.parent
+        else:
+            folder = path.with_suffix("") if path.suffix == ".toml" else path.with_name(f"{path.name}.results")
+    return folder if shard is None else folder.with_name(f"{folder.name}.shard-{shard.part}-of-{shard.parts}")
+
+
+def is_study(path: str | Path) -> bool:
+    """Return whether a path means a study rather than a file of scores: a folder, a TOML file, a database."""
+    found = Path(path).expanduser()
+    return found.is_dir() or found.suffix.lower() in (".toml", ".sqlite", ".db")
+
+
+def found_folder(path: str | Path) -> Path:
+    """Return the folder of a study that has results; raises InvalidInput for any other path."""
+    given, folder = Path(path).expanduser(), results_folder(path)
+    if (folder / RESULTS_NAME).is_file():
+        return folder
+    if given.suffix == ".toml":
+        if not given.exists():
+            raise InvalidInput(f"there is no file {str(given)!r}, and no folder {str(folder)!r}: check the name")
+        raise InvalidInput(
+            f"the study {str(given)!r} has no results in {str(folder)!r} yet: run it, untuned run {given}, or give the "
+            "folder that you named with --out"
+        )
+    if not given.exists():
+        raise InvalidInput(f"there is no file or folder {str(given)!r}: check the name")
+    raise InvalidInput(
+        f"{str(given)!r} is not a study, which is a folder with {RESULTS_NAME} in it: give the folder that `untuned "
+        "run` or `untuned collect` wrote, or the study's file"
+    )
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a study has after collecting.
+
+    Parameters
+    ----------
+    folder
+        Where its results are.
+    complete
+        Whether all trials are there; False when collecting was stopped.
+    stored, wanted
+        Trials that are there, and that there should be; of the shard, if it was one.
+    failed
+        Trials of this run that failed.
+    """
+
+    folder: Path
+    complete: bool
+    stored: int
+    wanted: int
+    failed: int
+
+    def check_complete(self) -> None:
+        """Raise Stopped unless all trials are there."""
+        if not self.complete:
+            raise Stopped(f"{self.stored:,} of {self.wanted:,} trials are in {self.folder}")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        return {**dataclasses.asdict(self), "folder": str(self.folder)}
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """How far a cell is.
+
+    Parameters
+    ----------
+    environment, algorithm
+        Which cell.
+    trials, wanted
+        Trials that are stored, and that there should be.
+    failed
+        Those of them that failed.
+    """
+
+    environment: str
+    algorithm: str
+    trials: int
+    wanted: int
+    failed: int
+
+
+class Session:
+    """An opened study, for use in a ``with`` statement.
+
+    `Study.open` returns one that can collect; `Session.at` opens the results of a study for reading, also while
+    another process collects.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> study = Study("first", algorithms=["sarsa", "q"], environments=["chain-10-stochastic"], trials=2)
+    >>> with study.open(tempfile.mkdtemp()) as session:
+    ...     collected = session.collect(workers=1)
+    ...     collected.stored, session.scores().trials.tolist()
+    (4, [[2], [2]])
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        store: Store | None,
+        study: Study | None = None,
+        resolved: Resolved | None = None,
+        shard: Shard | None = None,
+    ) -> None:
+        self.folder = folder
+        self._store = store
+        self._study = study
+        self._resolved = resolved
+        self._shard = shard or Shard()
+
+    @classmethod
+    def at(cls, path: str | Path, *, write: bool = False) -> "Session":
+        """Return the session of a study that has results, to read them; with ``write`` also to `drop` from them.
+
+        Parameters
+        ----------
+        path
+            The study's folder, its TOML file or its ``results.sqlite``.
+        write
+            Whether to keep other writers out.
+        """
+        folder = found_folder(path)
+        return cls(folder, Store.open(folder, write=write))
+
+    @classmethod
+    def open(
+        cls,
+        study: Study | str | Path,
+        folder: str | Path | None = None,
+        *,
+        shard: Shard | str | None = None,
+        replace: bool = False,
+    ) -> "Session":
+        """Return the session of a study, resolved and checked against the trials that its folder has.
+
+        More trials, more algorithms and more environments add to what is there; fewer leave it alone, out of the
+        comparison.
+
+        Parameters
+        ----------
+        study
+            A `Study`, or the path of its TOML file.
+        folder
+            Where results go: by default next to the file, without its ``.toml``; for a `Study`, its name. A shard's
+            folder has the part in its name, too.
+        shard
+            ``"3/16"``: only this part of the trials; `untuned.merge` puts parts together.
+        replace
+            When an algorithm or an environment has changed since its trials were run: set the old trials aside. They
+            stay in the store, out of every comparison.
+
+        Raises
+        ------
+        InvalidInput
+            For a study that cannot be run, and for one that has changed in what decides results: says what has
+            changed, and what to do.
+        """
+        part = Shard.parse(shard) if isinstance(shard, str) else shard
+        place = results_folder(study, part) if folder is None else Path(folder).expanduser()
+        study = study if isinstance(study, Study) else Study.read(study)
+        resolved = resolve(study)
+        if not (place / RESULTS_NAME).is_file():
+            return cls(place, None, study, resolved, part)
+        store = Store.open(place, write=True)
+        try:
+            _resume(store, place, resolved.facts, replace)
+        except BaseException:
+            store.close()
+            raise
+        return cls(place, store, study, resolved, part)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store, and let the next writer in."""
+        if self._store is not None:
+            self._store.close()
+
+    @property
+    def store(self) -> Store:
+        """The results."""
+        if self._store is None:
+            raise InvalidInput(f"there are no trials in {self.folder} yet: collect some first")
+        return self._store
+
+    # Collecting.
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """What can be run, environment by environment."""
+        if self._resolved is None:
+            raise InvalidInput(f"{self.folder} was opened to read its results: open the study itself to collect")
+        return self._resolved.cells
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of algorithms and environments that are compared."""
+        if self._resolved is None:
+            return self.store.compared
+        return tuple(dict.fromkeys(cell.algorithm for cell in self.cells)), tuple(
+            dict.fromkeys(cell.environment for cell in self.cells)
+        )
+
+    def collect(
+        self,
+        trials: Trials | None = None,
+        *,
+        engine: str | Engine = "local",
+        workers: int | None = None,
+        ray_address: str | None = None,
+        stop: Stop | None = None,
+        watch: Watch | None = None,
+    ) -> Collected:
+        """Run the trials that are missing, and return what is there then. What is finished survives everything.
+
+        Parameters
+        ----------
+        trials
+            How many there are to be in all, instead of the study's number; where an environment has a number of its
+            own, that stays. Or ``{(algorithm, environment): number}``, where a cell that is not named gets none.
+        engine
+            ``"local"``, ``"ray"`` for a cluster, or an engine.
+        workers
+            Trials at the same time, by default one per processor. No number depends on it.
+        ray_address
+            Of a running cluster; None starts a local one.
+        stop
+            Polled a few times a second; when it returns True, what is finished is stored and the rest left.
+        watch
+            Called with the `Progress`.
+        """
+        cells = self.cells
+        numbers = self._wanted(trials)
+        # The engine first: where no cluster answers, no store is made.
+        with opened(engine, workers, ray_address) as running:
+            store = self._begun(numbers)
+            names = [(cell.algorithm, cell.environment) for cell in cells]
+            todo = [np.setdiff1d(self._shard.of(numbers[each]), store.done(*each)) for each in names]
+            tally = Tally(
+                sum(self._shard.of(count).size for count in numbers.values()),
+                dict(zip(names, (numbers.size for numbers in todo), strict=True)),
+                {} if watch is None else {each: self._scores_so_far(*each) for each in names},
+                watch,
+            )
+            tally.report()
+            run_into(store, running, cells, todo, stop=stop, watch=tally)
+        return Collected(self.folder, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
+
+    def _wanted(self, trials: Trials | None) -> dict[Names, int]:
+        assert self._study is not None
+        study = self._study if trials is None else dataclasses.replace(self._study, trials=trials)
+        numbers = wanted(study, *self.names)
+        return {(cell.algorithm, cell.environment): numbers[cell.environment][cell.algorithm] for cell in self.cells}
+
+    def _begun(self, numbers: Mapping[Names, int]) -> Store:
+        """Return the store, made if need be, after noting in it how many trials there are to be."""
+        if self._store is None:
+            assert self._resolved is not None
+            self._store = Store.create(self.folder, self._resolved.facts)
+        self._store.want(numbers)
+        return self._store
+
+    def _scores_so_far(self, algorithm: str, environment: str) -> list[float]:
+        trials = self.store.trials([algorithm], [environment], returns=False)
+        return [ranked(trial) for trial in itertools.islice(trials, SCORES_KEPT)]
+
+    # Reading.
+
+    def scores(self, *, nonfinite: Nonfinite | None = None) -> ScoreTable:
+        """Return the scores of everything that is compared.
+
+        Parameters
+        ----------
+        nonfinite
+            What a trial that failed counts: ``"worst"``, the lowest score of the environment's range, or ``"error"``,
+            which refuses it. By default what the study says.
+        """
+        store = self.store
+        chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
+        return store.scores(nonfinite=chosen).select(*store.compared)
+
+    def failed_scores(self) -> dict[str, float]:
+        """Return what a trial that failed counts, by environment; no environment where it counts nothing yet."""
+        facts = self.store.facts
+        if facts.get("failures") != "worst":
+            return {}
+        return {each["name"]: each["score_range"][0] for each in facts["environments"] if each.get("score_range")}
+
+    def trials(self, *, returns: bool = True) -> Iterator[StoredTrial]:
+        """Yield the trials of everything that is compared, environment by environment, by number.
+
+        Parameters
+        ----------
+        returns
+            Whether to read the returns of all episodes, too.
+        """
+        return self.store.trials(*self.store.compared, returns=returns)
+
+    def status(self) -> tuple[CellStatus, ...]:
+        """Return how far every cell is that is compared, environment by environment."""
+        store = self.store
+        counts, failures, wishes = store.counts(), store.failures(), store.wanted
+        algorithms, environments = store.compared
+        return tuple(
+            CellStatus(
+                environment,
+                algorithm,
+                counts[algorithm, environment],
+                wishes[algorithm, environment],
+                failures.get((algorithm, environment), 0),
+            )
+            for environment in environments
+            for algorithm in algorithms
+        )
+
+    def drop(self, algorithm: str) -> int:
+        """Take an algorithm out of every comparison, and return how many trials of it stay in the store.
+
+        A later run of a study that still names it brings it back.
+        """
+        store = self.store
+        algorithms, _ = store.compared
+        if algorithm not in algorithms:
+            raise UnknownName("algorithm of this study", algorithm, algorithms)
+        if len(algorithms) == 1:
+            raise InvalidInput(f"{algorithm!r} is the only algorithm of the study: nothing would be left")
+        facts = store.facts
+        facts["algorithms"] = [
+            {**_entry(each), "retired": True} if _entry(each)["name"] == algorithm else each
+            for each in facts["algorithms"]
+        ]
+        store.set_facts(facts)
+        return sum(count for (name, _), count in store.counts().items() if name == algorithm)
+
+
+def _entry(given: Any) -> dict[str, Any]:
+    return {"name": given} if isinstance(given, str) else dict(given)
+
+
+# What resuming allows.
+
+_NEW_FOLDER = "Start a new study in another folder (--out)"
+
+#: What all trials of a study have in common.
+_COMMON = {
+    "seed": "the seed",
+    "metric": "the metric",
+    "metric_fingerprint": "the source of the metric",
+    "isolate": "whether trials are isolated",
+    "precision": "the precision",
+    "kernels": "the fingerprint of untuned's own algorithms and environments",
+}
+
+#: What has changed where nothing else shows.
+_HIDDEN_DIFFERENCE = {
+    "algorithms": "what it draws",
+    "environments": "how it is made: options, the source of the function that makes it, or Gymnasium's version",
+}
+
+
+def _resume(store: Store, folder: Path, now: Mapping[str, Any], replace: bool) -> None:
+    """Bring a store's facts up to date; refuse when something has changed that decides results."""
+    if any(store.counts().values()):
+        before = store.facts
+        for key, what in _COMMON.items():
+            if before.get(key) != now.get(key):
+                raise InvalidInput(
+                    f"{what} of the study in {folder} was {before.get(key)!r} and is now {now.get(key)!r}: its trials "
+                    f"would not be comparable. {_NEW_FOLDER}"
+                )
+        _check_time_limit(store, before, now.get("time_limit"), folder)
+        for kind in ("algorithms", "environments"):
+            _set_changed_aside(store, kind, now, folder, replace)
+    merged = _merged(store, now)
+    if merged != store.facts:
+        store.set_facts(merged)
+
+
+def _set_changed_aside(store: Store, kind: str, now: Mapping[str, Any], folder: Path, replace: bool) -> None:
+    """Give the trials of what has changed another name, ``mine~1``, under which they are kept; or refuse."""
+    known = {entry["name"]: entry for entry in store.facts[kind]}
+    for entry in now[kind]:
+        name = entry["name"]
+        old = known.get(name)
+        if old is None or old.get("fingerprint") == entry["fingerprint"] or name not in _used(store, kind):
+            continue
+        if not replace:
+            difference = _difference(old, entry) or _HIDDEN_DIFFERENCE[kind]
+            raise InvalidInput(
+                f"{name!r} has changed since its trials in {folder} were run ({difference}): old and new trials are "
+                f"not comparable. {_NEW_FOLDER}, or pass --replace to set the old trials aside"
+            )
+        number = next(n for n in itertools.count(1) if f"{name}~{n}" not in known)
+        store.rename(kind, name, f"{name}~{number}")
+
+
+def _used(store: Store, kind: str) -> set[str]:
+    """Return the names of which there are trials."""
+    return {cell[kind == "environments"] for cell, count in store.counts().items() if count}
+
+
+def _check_time_limit(store: Store, facts: Mapping[str, Any], now: float | None, folder: Path) -> None:
+    """Refuse another limit where stored trials would have had another result under it."""
+    before = facts.get("time_limit")
+    if before == now:
+        return
+    # The limit is for trials in worker processes.
+    limited = {entry["name"] for entry in facts["algorithms"] if not entry.get("compiled")}
+    for trial in store.trials(returns=False):
+        timed_out = trial.failure is not None and trial.failure.startswith(TOOK_LONGER)
+        if timed_out or (now is not None and trial.seconds > now and trial.algorithm in limited):
+            raise InvalidInput(
+                f"the time limit of the study in {folder} was {before} and is now {now}, and {trial.label} "
+                f"{'was ended by the old one' if timed_out else 'took longer than the new one'}: its trials would not "
+                f"be comparable. {_NEW_FOLDER}"
+            )
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    keys = [key for key in new if key not in ("name", "fingerprint", "trials") and old.get(key) != new[key]]
+    return "; ".join(f"{key} was {old.get(key)!r}, is {new[key]!r}"[:300] for key in keys)
+
+
+def _merged(store: Store, now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the study's facts as they are from now on: everything that has trials stays, retired or not."""
+    merged = dict(now)
+    for kind in ("algorithms", "environments"):
+        present = {entry["name"] for entry in now[kind]}
+        used = _used(store, kind)
+        merged[kind] = [*now[kind]] + [
+            {**entry, "retired": True}
+            for entry in map(_entry, store.facts[kind])
+            if entry["name"] not in present and entry["name"] in used
+        ]
+    return merged
+
+
+def merge(
+    into: str | Path, shards: Sequence[str | Path], *, tell: Callable[[Path, int], None] | None = None
+) -> Session:
+    """Put the parts of a study together in a folder, and return its session: the same trials as one run would have.
+
+    Parameters
+    ----------
+    into
+        The folder for everything; it may have results of the study already.
+    shards
+        Folders of the parts, or their files.
+    tell
+        Called with each part and the number of trials that were new.
+
+    Raises
+    ------
+    InvalidInput
+        When the parts are not of one study, or have different results for a trial.
+    """
+    target = Path(into).expanduser()
+    if not shards:
+        raise InvalidInput("there are no parts to merge: name their folders")
+    for shard in shards:
+        if target.resolve() in (Path(shard).resolve(), results_folder(shard).resolve()):
+            raise InvalidInput(f"{shard} is one of the parts and the folder for everything: choose another folder")
+    folders = [found_folder(shard) for shard in shards]
+    there = (target / RESULTS_NAME).is_file()
+    with Store.open(target if there else folders[0]) as first:
+        facts = first.facts
+        # All of them before anything is written.
+        for folder in folders:
+            with Store.open(folder) as other:
+                first.check_same_study(other)
+    store = Store.open(target, write=True) if there else Store.create(target, facts)
+    try:
+        for folder in folders:
+            new = store.merge_from(folder)
+            if tell is not None:
+                tell(folder, new)
+    except BaseException:
+        store.close()
+        raise
+    return Session(target, store)
