@@ -1,10 +1,10 @@
 """Classes of what the functions return, for annotations and `isinstance`; the functions make the objects."""
 
-from untuned.api import Collected as Collected
-from untuned.api import Progress as Progress
 from untuned.collect.definitions.definition import Hyperparameter as Hyperparameter
 from untuned.collect.definitions.draw import Drawn as Drawn
 from untuned.collect.definitions.draw import Noted as Noted
+from untuned.collect.progress import Progress as Progress
+from untuned.collect.session import Collected as Collected
 from untuned.evaluation import Means as Means
 from untuned.evaluation import PercentileTable as PercentileTable
 from untuned.evaluation import Ranks as Ranks

@@ -36,7 +36,7 @@ STUDY = """
 name = "plain"
 seed = 1
 trials = 3
-algorithms = ["sarsa-parl2", "q-parl2"]
+algorithms = ["sarsa-parl2", "tuned-within[sarsa-s,4]"]
 environments = ["chain-10-deterministic", "gridworld-5-deterministic"]
 """
 GYMNASIUM_STUDY = """
@@ -162,6 +162,13 @@ def test_a_command_that_needs_an_extra_names_it_before_it_works(
     assert finished.returncode == 2, finished.stdout
     (message,) = finished.stderr.splitlines()
     assert message.endswith(f"pip install 'untuned[{extra}]'"), message
+
+
+def test_a_wrong_name_is_no_missing_extra(plain: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY.replace("sarsa-parl2", "sarsa-parl3"), encoding="utf-8")
+    finished = untuned(plain, tmp_path, "run", "study.toml")
+    assert finished.returncode == 2
+    assert "did you mean 'sarsa-parl2'" in finished.stderr
 
 
 def test_every_extra_that_a_message_names_exists() -> None:
