@@ -67,7 +67,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def python(plain: dict[str, str], *arguments: str, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, *arguments]
-    return subprocess.run(command, env=plain, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, env=plain, cwd=cwd, capture_output=True, text=True, timeout=1200, check=False)
 
 
 def untuned(plain: dict[str, str], cwd: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
