@@ -55,6 +55,15 @@ reference: $(READY) ## write the page of commands again, from what the program s
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
 
+.PHONY: build
+build: $(READY) ## the wheel and the sdist of a release, checked; a plain install of the wheel evaluates a table
+	rm -rf dist build/plain
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv build/plain
+	build/plain/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	build/plain/bin/untuned evaluate examples/scores.csv
+
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 

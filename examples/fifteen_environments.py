@@ -17,9 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import untuned
-from untuned.adapters.gymnasium.registration import gymnasium_id
-from untuned.collect.environments.rollout import random_returns
-from untuned.collect.kernels.rng import random_state
+from untuned.kernels import random_returns, random_state
 
 
 def scores_of_random_play(name: str, trials: int) -> tuple[list[float], int, float]:
@@ -42,7 +40,8 @@ def scores_of_random_play(name: str, trials: int) -> tuple[list[float], int, flo
 
 def picture_of(name: str) -> Image.Image:
     """A moment of random play, through Gymnasium."""
-    environment = gymnasium.make(gymnasium_id(name), render_mode="rgb_array")
+    identifier = "".join(word.capitalize() for word in name.split("-"))
+    environment = gymnasium.make(f"untuned/{identifier}-v0", render_mode="rgb_array")
     environment.reset(seed=4)
     environment.action_space.seed(4)
     for _ in range(25):

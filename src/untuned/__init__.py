@@ -1,141 +1,54 @@
 """Which reinforcement-learning algorithms perform well across many environments with little or no tuning?
 
-Everything public is here, and is loaded when it is first used:
+Public are the names that `dir(untuned)` lists, and nothing else. Each is loaded when it is first used.
 
-- `environment`, `environments`: the paper's fifteen environments, as compiled kernels;
-- `algorithm`, `algorithms`: complete definitions of algorithms, the paper's eleven among them;
-- `Definition`, `Draw`: to write one's own;
-- `run_trial`: one trial of it; `Trial`, what it returns;
-- `Study`: which algorithms, on which environments, how many trials; `run` collects and evaluates it, `collect_scores`
-  collects only;
-- `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
-- `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
-  `Judging`, its options as one record;
-- `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
-- `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
-  `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
-- `plan`: how many trials would probably settle what is open;
-- `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
-  `tables`: each of them by itself; `read_histories`: what the trials of a study left besides their scores;
-- `reproduce`: the paper's experiment once more, beside what it published;
-- `lab`: whether the intervals keep their word, on data of which the truth is known;
-- `UntunedError` and its kinds: everything that is raised on purpose.
+- Judge: `read_scores`, `ScoreTable`, `evaluate`, `Judging`, `Evaluation`, `plan`; `report`, `Report`, `read_histories`.
+- Collect: `Study`, `Session`, `run`, `collect_scores`, `merge`, `export`; one trial with `run_trial` or `train_trial`,
+  which return a `Trial`; the paper's experiment with `reproduce`.
+- Algorithms and environments: `algorithm`, `algorithms`, `environment`, `environments`; your own with `Definition`,
+  `Draw`, `Trainer`, `from_gymnasium`, `open_gymnasium`.
+- Errors: `UntunedError` and its subclasses.
+- Modules: `agents`, `distributions`, `figures`, `intervals`, `kernels`, `lab`, `sb3`, `tables`, `types`. Their public
+  names are those without a leading underscore.
+
+Every other module (`untuned.collect`, `untuned.judge`, `untuned.reports`, `untuned.adapters`, ...) is private: it may
+change in any release. `docs/reference/python.md` describes what is public.
 
 Importing this package also makes ``gymnasium.make("untuned/CartPole-v0")`` and the others work.
 """
 
-from typing import TYPE_CHECKING
+from untuned.adapters.registration import register_when_loaded as _register_when_loaded
+from untuned.version import __version__ as __version__
 
-from untuned.adapters.gymnasium.registration import register_when_loaded as _register_when_loaded
-from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, StoreError, UnknownName, UntunedError
-from untuned.version import __version__
 
-if TYPE_CHECKING:
-    from untuned import lab
-    from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium
-    from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
-    from untuned.adapters.histories import read_histories
-    from untuned.adapters.sources import read_scores
-    from untuned.adapters.training.trainer import Trainer
-    from untuned.adapters.training.trial import train_trial
-    from untuned.api import collect_scores, evaluate, plan, report, run
-    from untuned.collect.definitions.definition import Definition
-    from untuned.collect.definitions.draw import Draw
-    from untuned.collect.definitions.registry import algorithm, algorithms
-    from untuned.collect.environments.registry import environment, environments
-    from untuned.collect.runner.trial import run_trial
-    from untuned.collect.study import Study
-    from untuned.collect.trial import Trial
-    from untuned.evaluation import Evaluation
-    from untuned.judge.judging import Judging
-    from untuned.reports import figures, tables
-    from untuned.reports.report import Report
-    from untuned.reproduction.reproduce import reproduce
-    from untuned.scores import ScoreTable
+def _homes() -> dict[str, str]:
+    """Return the module of every public name.
 
-__all__ = [
-    "BudgetSpent",
-    "Definition",
-    "Draw",
-    "Evaluation",
-    "InvalidInput",
-    "Judging",
-    "MissingExtra",
-    "Report",
-    "ScoreTable",
-    "Stopped",
-    "StoreError",
-    "Study",
-    "Trainer",
-    "Trial",
-    "UnknownName",
-    "UntunedError",
-    "__version__",
-    "algorithm",
-    "algorithms",
-    "collect_scores",
-    "environment",
-    "environments",
-    "evaluate",
-    "figures",
-    "from_gymnasium",
-    "lab",
-    "open_gymnasium",
-    "plan",
-    "read_histories",
-    "read_scores",
-    "report",
-    "reproduce",
-    "run",
-    "run_trial",
-    "tables",
-    "train_trial",
-]
+    The stub ``__init__.pyi`` is the one list: type checkers read it, and so does this function.
+    """
+    stub = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()
+    # Every line is: from MODULE import NAME as NAME.
+    lines = [line.split() for line in stub.splitlines() if line.startswith("from ")]
+    return {line[3]: line[1] for line in lines}
 
-_HOMES = {
-    "Definition": "untuned.collect.definitions.definition",
-    "Draw": "untuned.collect.definitions.draw",
-    "Evaluation": "untuned.evaluation",
-    "Judging": "untuned.judge.judging",
-    "Report": "untuned.reports.report",
-    "ScoreTable": "untuned.scores",
-    "Trainer": "untuned.adapters.training.trainer",
-    "Trial": "untuned.collect.trial",
-    "algorithm": "untuned.collect.definitions.registry",
-    "algorithms": "untuned.collect.definitions.registry",
-    "environment": "untuned.collect.environments.registry",
-    "environments": "untuned.collect.environments.registry",
-    "collect_scores": "untuned.api",
-    "evaluate": "untuned.api",
-    "plan": "untuned.api",
-    "report": "untuned.api",
-    "run": "untuned.api",
-    "Study": "untuned.collect.study",
-    "from_gymnasium": "untuned.adapters.gymnasium.from_gymnasium",
-    "open_gymnasium": "untuned.adapters.gymnasium.open_gymnasium",
-    "read_histories": "untuned.adapters.histories",
-    "read_scores": "untuned.adapters.sources",
-    "reproduce": "untuned.reproduction.reproduce",
-    "run_trial": "untuned.collect.runner.trial",
-    "train_trial": "untuned.adapters.training.trial",
-}
 
-_MODULES = {"figures": "untuned.reports.figures", "lab": "untuned.lab", "tables": "untuned.reports.tables"}
+_HOMES = _homes()
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> object:
-    import importlib
-
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    if _HOMES[name] == __name__:
+        return importlib.import_module(f"{__name__}.{name}")
     value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
 
 
 _register_when_loaded()

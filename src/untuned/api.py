@@ -279,7 +279,6 @@ def check_report(
     formats: Sequence[str] = ("pdf",),
 ) -> None:
     """Refuse before the scores are judged what `report` would refuse after that."""
-    from untuned.reports.figures.files import checked_formats
     from untuned.reports.report import check_place
 
     if out is not None:
@@ -291,6 +290,9 @@ def check_report(
         from untuned.judge.plan import check_plan
 
         check_plan(judging)
+    # Imported after the page: where both are missing, the message names the extra that brings both.
+    from untuned.reports.figures.files import checked_formats
+
     checked_formats(formats)
     if study is not None:
         from untuned.collect.session import found_folder

@@ -14,7 +14,8 @@ Every message says what was found, what is allowed and what to do. The command l
 ``untuned --debug`` shows the traceback as well.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class UntunedError(Exception):
@@ -50,7 +51,7 @@ class UnknownName(InvalidInput):
         self._arguments = (kind, name, known, more)
 
     def __reduce__(self) -> tuple[type["UnknownName"], tuple[object, ...]]:
-        # Exceptions are rebuilt from their message alone unless told otherwise, and workers send them home.
+        # By default an exception is unpickled from its message alone; worker processes send exceptions back.
         return type(self), self._arguments
 
 
@@ -71,7 +72,7 @@ class BudgetSpent(UntunedError):
 
 
 class MissingExtra(UntunedError, ImportError):
-    """An optional dependency is not installed; the message is the command that installs it.
+    """An optional dependency is not installed; the message has the command that installs it.
 
     Parameters
     ----------
@@ -79,14 +80,34 @@ class MissingExtra(UntunedError, ImportError):
         What cannot be done without it.
     extra
         The extra of this package that brings it.
+    package
+        The package that could not be imported; None if it is not known.
     """
 
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs an optional dependency: pip install 'untuned[{extra}]'")
-        self._arguments = (feature, extra)
+    def __init__(self, feature: str, extra: str, package: str | None = None) -> None:
+        needed = package or "an optional dependency"
+        super().__init__(f"{feature} needs {needed}: pip install 'untuned[{extra}]'", name=package)
+        self._arguments = (feature, extra, package)
 
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[object, ...]]:
         return type(self), self._arguments
+
+
+@contextmanager
+def needs(extra: str, feature: str) -> Iterator[None]:
+    """Raise `MissingExtra` for an import that fails within the ``with`` block.
+
+    Parameters
+    ----------
+    extra
+        The extra of this package that brings what is imported.
+    feature
+        What cannot be done without it, as the subject of a sentence: ``"a figure"``.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(feature, extra, error.name) from error
 
 
 _MANY = 30

@@ -4,6 +4,7 @@ Scores are i.i.d. within a cell (an algorithm on an environment) and independent
 different numbers of trials, and none at all.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -228,6 +229,16 @@ class ScoreTable:
             for environment, cell in zip(self.environments, row, strict=True)
             if not cell.size
         )
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits, the same for tables with the same names and scores in the same order."""
+        digest = hashlib.blake2b(digest_size=16)
+        for algorithm, row in zip(self.algorithms, self.cells, strict=True):
+            for environment, cell in zip(self.environments, row, strict=True):
+                digest.update(repr((algorithm, environment, cell.size)).encode())
+                digest.update(cell.astype("<f8").tobytes())
+        return digest.hexdigest()
 
     def cell(self, algorithm: str, environment: str) -> Floats:
         """Return the scores of an algorithm on an environment, in the order they arrived."""

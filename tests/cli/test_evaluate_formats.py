@@ -12,7 +12,7 @@ import pytest
 import untuned
 from cli.test_cli import ESCAPE, PROGRAM, environment, succeeded
 from support.calling import Call, caller
-from untuned.reports import tables
+from untuned import tables
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_importing_loads_nothing_heavy() -> None:
         "dir(untuned)",
         "hasattr(untuned, 'nothing')",
         "import untuned.errors",
-        "import untuned.adapters.gymnasium.registration",
+        "import untuned.adapters.registration",
         "import untuned.collect.environments.names",
         "import untuned.cli.main",
     ],

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from types import GenericAlias, ModuleType
 
 import griffe
 import pytest
@@ -13,6 +14,8 @@ import untuned
 from support.documents import ROOT
 from untuned.cli.main import app, main
 
+#: The public modules, by name.
+MODULES = {name: module for name in untuned.__all__ if isinstance(module := getattr(untuned, name), ModuleType)}
 PAGE = ROOT / "docs" / "reference" / "python.md"
 LISTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.M)
 
@@ -20,6 +23,7 @@ LISTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.M)
 INNER = {
     "untuned.adapters.gymnasium.from_gymnasium.Running": "an environment while a trial runs",
     "untuned.collect.agents.agent.Agent": "compiled agents, in docs/agents.md",
+    "untuned.collect.agents.agent.CompiledLearner": "compiled agents, in docs/agents.md",
     "untuned.collect.agents.agent.Learner": "compiled agents, in docs/agents.md",
     "untuned.collect.distributions.Distribution": "named in words by every hyperparameter",
     "untuned.collect.distributions.NumberDistribution": "named in words by every parameter",
@@ -71,16 +75,23 @@ def parameters(found: griffe.Object) -> list[str]:
     return [each.name for each in found.parameters if each.name not in {"self", "cls"}]
 
 
-def test_every_public_name_is_in_the_reference() -> None:
-    homes = {looked_up(path).path for path in LISTED}
-    assert len(LISTED) == len(homes), "something is listed twice"
-    for name in untuned.__all__:
-        if name in {"figures", "lab", "tables"}:
-            for inner in getattr(untuned, name).__all__:
-                value = getattr(getattr(untuned, name), inner)
-                assert f"{value.__module__}.{value.__qualname__}" in homes, f"untuned.{name}.{inner}: add it to {PAGE}"
-        elif name != "__version__":
-            assert f"untuned.{name}" in LISTED, f"untuned.{name}: add '::: untuned.{name}' to docs/reference/python.md"
+def public_paths() -> set[str]:
+    """Return every public class and function by the path under which it is imported."""
+    flat = {f"untuned.{name}": getattr(untuned, name) for name in untuned.__all__ if name not in MODULES}
+    inner = {
+        f"untuned.{name}.{each}": value
+        for name, module in MODULES.items()
+        for each, value in vars(module).items()
+        if not each.startswith("_") and callable(value) and not isinstance(value, GenericAlias)
+    }
+    return {path for path, value in (flat | inner).items() if path != "untuned.__version__"}
+
+
+def test_the_reference_lists_the_public_names_and_no_others() -> None:
+    assert len(LISTED) == len({looked_up(path).path for path in LISTED}), "something is listed twice"
+    public = public_paths()
+    assert not public - set(LISTED), f"add '::: NAME' to {PAGE}"
+    assert not set(LISTED) - public, f"not public: add them to src/untuned/__init__.pyi, or take them out of {PAGE}"
 
 
 def test_what_public_things_return_is_in_the_reference_too() -> None:

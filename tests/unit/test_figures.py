@@ -24,12 +24,12 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
 from support.judging import evaluate
+from untuned import figures
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks, percent
 from untuned.histories import Histories, History
 from untuned.judge.intervals.dkw import band
 from untuned.judge.judging import Judging
-from untuned.reports import figures
 from untuned.reports.bands import bands
 from untuned.reports.curves import learning_curve, response
 from untuned.reports.figures.canvas import number_text

@@ -25,11 +25,11 @@ from markdown import Markdown
 
 import untuned
 from support import needs
+from untuned import tables
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
-from untuned.reports import tables
 from untuned.reports.file_names import file_names
-from untuned.reports.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
+from untuned.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
 

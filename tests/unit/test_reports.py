@@ -18,7 +18,6 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories, History
 from untuned.reports.bands import bands
 from untuned.reports.page.charts import chart_data, levels
-from untuned.reports.page.content import fingerprint
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
 from untuned.verdicts import Pairs
@@ -240,11 +239,11 @@ def test_scores_have_a_fingerprint_of_their_own(found: Evaluation) -> None:
             for name, row in zip(NAMES, found.scores.cells, strict=True)
         }
     )
-    assert fingerprint(same) == fingerprint(found.scores)
-    assert fingerprint(found.scores.select(NAMES[::-1])) != fingerprint(found.scores)
+    assert same.fingerprint == found.scores.fingerprint
+    assert found.scores.select(NAMES[::-1]).fingerprint != found.scores.fingerprint
     moved = {"a": {"x": [1.0, 2.0], "y": [3.0]}, "b": {"x": [1.0], "y": [1.0]}}
     other = {"a": {"x": [1.0], "y": [2.0, 3.0]}, "b": {"x": [1.0], "y": [1.0]}}
-    assert fingerprint(untuned.read_scores(moved)) != fingerprint(untuned.read_scores(other))
+    assert untuned.read_scores(moved).fingerprint != untuned.read_scores(other).fingerprint
 
 
 def test_a_report_goes_to_a_page_or_a_folder(found: Evaluation, histories: Histories, tmp_path: Path) -> None:

@@ -1,1 +1,4 @@
-"""Bridges to outside libraries, one module or folder each; each library is imported only when its bridge is used."""
+"""Private. Bridges to outside libraries, one module or folder each; a library is imported when its bridge is used.
+
+The public names are those of `untuned`.
+"""

@@ -12,15 +12,17 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import gymnasium
-from gymnasium import spaces
+from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, needs
+
+with needs("sb3", "Stable-Baselines3"):
+    import gymnasium
+    from gymnasium import spaces
 
 from untuned.adapters.training.budgeted import Metered
 from untuned.adapters.training.trainer import Policy, Trainer
 from untuned.collect.definitions.definition import Hyperparameter, describe_draws
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.distributions import LogUniform, Minus
-from untuned.errors import BudgetSpent, InvalidInput, MissingExtra
 
 #: More steps than any budget has: the environment ends the learning.
 _ENDLESS = 10**12
@@ -149,11 +151,9 @@ def _train(
     ask: Callable[[Draw], dict[str, Any]],
     prepare: Callable[[Any, gymnasium.Env[Any, Any]], None] | None = None,
 ) -> Policy:
-    try:
+    with needs("sb3", "Stable-Baselines3"):
         import stable_baselines3
         import torch
-    except ImportError as error:
-        raise MissingExtra(f"Stable-Baselines3 ({error})", "sb3") from error
     settings = ask(draw)
     network = settings["policy_kwargs"]
     network["activation_fn"] = getattr(torch.nn, network["activation_fn"])
@@ -212,7 +212,7 @@ def _trainer(
     name: str, title: str, summary: str, train: Callable[[gymnasium.Env[Any, Any], Draw], Policy | None]
 ) -> Trainer:
     if importlib.util.find_spec("stable_baselines3") is None:
-        raise MissingExtra("Stable-Baselines3", "sb3")
+        raise MissingExtra("Stable-Baselines3", "sb3", "stable_baselines3")
     # Other releases of either give other numbers.
     releases = ", ".join(f"{each} {importlib.metadata.version(each)}" for each in ("stable-baselines3", "torch"))
     return Trainer(name, title, f"{_VERSION} ({releases})", summary, train, modules=("stable_baselines3",))

@@ -1,1 +1,4 @@
-"""The command line: a thin shell over the library, one file per command."""
+"""Private. The command line: a thin shell over the library, one file per command.
+
+The public names are those of `untuned`.
+"""

@@ -112,6 +112,9 @@ def coverage(
     how_many: Any = None if counts is None else counts[0] if len(counts) == 1 else counts
     if out.exists() and not out.is_dir():
         raise InvalidInput(f"--out {out} is a file: name a folder")
+    if not as_json:
+        # Without matplotlib this fails now, not after hours of work.
+        import untuned.lab.figures  # noqa: F401
     if protocol == "paper":
         if populations is not None or every is not None:
             raise InvalidInput("--protocol paper has one population and one look: leave --populations and --every out")

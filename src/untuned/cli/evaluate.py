@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from untuned.evaluation import Evaluation
     from untuned.plans import Plan
-    from untuned.reports.tables import Digits
+    from untuned.tables import Digits
 
 _FORMATS = ("text", "json", "markdown", "csv", "latex")
 
@@ -100,7 +100,7 @@ def _json(found: "Evaluation", percentiles: bool, plan: "Plan | None") -> str:
 
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
     """Return the tables for pasting, one below the other; of CSV the one that was asked for."""
-    from untuned.reports import tables
+    from untuned import tables
 
     asked = [tables.pairs(found)] * pairs + [tables.environments(found)] * by_environment
     if wanted == "csv":
@@ -115,8 +115,8 @@ def print_evaluation(
 ) -> None:
     """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
     from untuned.cli.terminal import console, text
-    from untuned.reports.tables import Digits
     from untuned.scores import spread
+    from untuned.tables import Digits
 
     screen = console(_WIDTH)
     screen.print(
@@ -201,7 +201,7 @@ def _print_environments(screen: "Console", found: "Evaluation") -> None:
 
 def _print_pairs(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.terminal import Column, print_table, text
-    from untuned.reports.tables import Digits
+    from untuned.tables import Digits
 
     screen.print(text(screen, "Differences of scores", style="bold"))
     scores = dict(zip(found.algorithms, found.score_a, strict=True))

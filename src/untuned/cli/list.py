@@ -129,7 +129,7 @@ def _algorithm_facts(definition: "Definition", complete: bool) -> dict[str, Any]
 
 
 def _environment_facts(environment: "CompiledEnvironment") -> dict[str, Any]:
-    from untuned.adapters.gymnasium.registration import gymnasium_id
+    from untuned.adapters.registration import gymnasium_id
 
     # All that are listed are the paper's, and their titles are its names for them.
     renamed = {"paper_name" if key == "title" else key: value for key, value in environment.facts().items()}

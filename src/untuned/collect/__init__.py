@@ -1,1 +1,4 @@
-"""Everything before there is a score: environments, agents, definitions, running and storing trials."""
+"""Private. Everything before there is a score: environments, agents, definitions, running and storing trials.
+
+The public names are those of `untuned`.
+"""

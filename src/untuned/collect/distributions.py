@@ -44,7 +44,13 @@ class NumberDistribution(Distribution[float], Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """Uniform on [low, high)."""
+    """Uniform on [low, high).
+
+    Parameters
+    ----------
+    low, high
+        The ends.
+    """
 
     low: float
     high: float
@@ -66,7 +72,13 @@ class Uniform:
 
 @dataclass(frozen=True)
 class LogUniform:
-    """exp(U(ln low, ln high)): every factor is as likely as every other."""
+    """exp(U(ln low, ln high)): every factor is as likely as every other.
+
+    Parameters
+    ----------
+    low, high
+        The ends; ``low`` is positive.
+    """
 
     low: float
     high: float
@@ -188,6 +200,13 @@ class UniformInteger:
     """Every one of low, low + step, low + 2 step, ... up to ``high`` is as likely as every other.
 
     Where ``high`` is not on that grid, the last value is the one below it.
+
+    Parameters
+    ----------
+    low, high
+        The ends, both included.
+    step
+        The distance of neighbours.
     """
 
     low: int
@@ -222,7 +241,13 @@ class UniformInteger:
 
 @dataclass(frozen=True)
 class LogInteger:
-    """exp(U(ln(low - 1/2), ln(high + 1/2))), rounded: whole numbers from low to high, each decade about as likely."""
+    """exp(U(ln(low - 1/2), ln(high + 1/2))), rounded: whole numbers from low to high, each decade about as likely.
+
+    Parameters
+    ----------
+    low, high
+        The smallest and the largest number; ``low`` is positive.
+    """
 
     low: int
     high: int
@@ -259,6 +284,13 @@ class Stepped:
 
     The numbers are taken as they are written: 0, 0.1 .. 0.3 has four values, and the last is 0.3, though three times
     the float 0.1 is not. Where ``high`` is not on the grid, the last value is the one below it.
+
+    Parameters
+    ----------
+    low, high
+        The ends, both included.
+    step
+        The distance of neighbours.
     """
 
     low: float
@@ -298,7 +330,13 @@ class Stepped:
 
 @dataclass(frozen=True)
 class RoundedPowerOfTwo:
-    """2^U(low_exponent, high_exponent), rounded to the nearest whole number."""
+    """2^U(low_exponent, high_exponent), rounded to the nearest whole number.
+
+    Parameters
+    ----------
+    low_exponent, high_exponent
+        The ends of the exponent, from -52 to below 52.
+    """
 
     low_exponent: float
     high_exponent: float
@@ -373,7 +411,7 @@ class Categorical:
         object.__setattr__(self, "_kinds", tuple(map(type, listed)))
 
     def quantile(self, probability: float) -> Any:
-        """Return the choice at that place, all laid out in order at equal lengths."""
+        """Return the choice at ``probability``, with all choices laid out in order at equal lengths."""
         return self.choices[_index(probability, len(self.choices))]
 
     def log_density(self, value: Value) -> float:
@@ -387,7 +425,13 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Constant:
-    """Always the same value."""
+    """Always the same value.
+
+    Parameters
+    ----------
+    value
+        The value.
+    """
 
     value: float
 
@@ -402,7 +446,7 @@ class Constant:
         return self.value
 
     def quantile(self, probability: float) -> float:
-        """Return the value."""
+        """Return the value, whatever the ``probability``."""
         return self.value
 
     def log_density(self, value: float) -> float:

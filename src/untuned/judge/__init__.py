@@ -1,1 +1,4 @@
-"""From scores to a verdict: pure functions on arrays. No files, no clock, no printing, no plotting."""
+"""Private. From scores to a verdict: pure functions on arrays. No files, no clock, no printing, no plotting.
+
+The public names are those of `untuned`.
+"""

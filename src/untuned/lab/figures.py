@@ -1,12 +1,16 @@
-"""Pictures of what the lab found: how often methods fail, and how much they find out."""
+"""Figures of the lab's results: how often methods fail, and how many pairs they decide."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+
+from untuned.errors import needs
+
+with needs("figures", "a figure"):
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from untuned.lab.coverage_experiment import EVENTS, Coverage
 from untuned.lab.table_two import Replication

@@ -1,1 +1,4 @@
-"""What a reader sees: tables, figures and a page, from an `Evaluation`."""
+"""Private. What a reader sees: tables, figures and a page, from an `Evaluation`.
+
+The public names are those of `untuned`.
+"""

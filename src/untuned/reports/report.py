@@ -83,13 +83,14 @@ class Report:
         return [written(place, self.html)]
 
     def _save_folder(self, folder: Path, formats: tuple[str, ...], workers: int) -> list[Path]:
-        from untuned.reports import figures, tables
+        from untuned.reports.figures.files import save_all as save_figures
+        from untuned.reports.tables.saving import save_all as save_tables
 
         return [
             written(folder / "report.html", self.html),
             written(folder / "evaluation.json", self.evaluation.to_json(percentiles=True) + "\n"),
-            *tables.save_all(self.evaluation, folder / "tables"),
-            *figures.save_all(
+            *save_tables(self.evaluation, folder / "tables"),
+            *save_figures(
                 self.evaluation,
                 folder / "figures",
                 beside=self.beside,

@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium
 
-from untuned.adapters.gymnasium.registration import NAMESPACE
+from untuned.adapters.registration import NAMESPACE
 from untuned.collect.environments.checks import checked_range, checked_size
 from untuned.collect.environments.environment import LONGEST, CompiledEnvironment
 from untuned.errors import InvalidInput, UnknownName

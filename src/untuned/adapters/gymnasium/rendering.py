@@ -13,7 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+
+from untuned.errors import needs
+
+with needs("gymnasium", "a picture of an environment"):
+    from PIL import Image, ImageDraw
 
 Colour = tuple[int, int, int]
 Pen = ImageDraw.ImageDraw

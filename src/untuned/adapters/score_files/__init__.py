@@ -1,1 +1,1 @@
-"""Reading score files: CSV, TSV, JSON lines and Parquet."""
+"""Private. Reading score files: CSV, TSV, JSON lines and Parquet."""

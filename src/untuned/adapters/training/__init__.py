@@ -1,1 +1,1 @@
-"""Other people's algorithms: functions in Python that get a Gymnasium environment and a draw, and train."""
+"""Private. Algorithms written in Python: functions that take a Gymnasium environment and a draw, and train."""

@@ -2,11 +2,15 @@
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from untuned.adapters.training.trainer import Trainer
-from untuned.adapters.training.trial import Place, train_trial
 from untuned.collect.engines.engine import Stop
 from untuned.collect.trial import Trial
+
+if TYPE_CHECKING:
+    # Needs Gymnasium, which looking up the name of a compiled algorithm must not.
+    from untuned.adapters.training.trial import Place
 
 #: Trainers that come with the package, by name, and the function that makes each; they need an extra.
 _TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
@@ -17,11 +21,13 @@ class TrainedRun:
     """Runs trials of an algorithm that is written in Python."""
 
     trainer: Trainer
-    place: Place
+    place: "Place"
     seed: int
 
     def __call__(self, trial: int, stop: Stop | None) -> Trial:
         """Return the result of a trial."""
+        from untuned.adapters.training.trial import train_trial
+
         return train_trial(self.trainer, self.place, seed=self.seed, trial=trial, stop=stop)
 
 
@@ -44,7 +50,10 @@ def algorithm(use: object, name: str | None) -> Trainer | None:
     return Trainer.of(use, name)  # type: ignore[arg-type]
 
 
-def run(trainer: Trainer, place: Place, seed: int) -> TrainedRun:
-    """Return what runs a trainer's trials in an environment."""
+def run(trainer: Trainer, place: "Place", seed: int) -> TrainedRun:
+    """Return what runs a trainer's trials in an environment; raises MissingExtra without Gymnasium."""
+    # Fails now, not in the first trial.
+    import untuned.adapters.training.trial  # noqa: F401
+
     # The source as it is now is the version from here on, in worker processes, too.
     return TrainedRun(dataclasses.replace(trainer, version=trainer.fingerprint), place, seed)

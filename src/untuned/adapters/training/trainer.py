@@ -5,9 +5,7 @@ import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
-import gymnasium
+from typing import TYPE_CHECKING, Any
 
 from untuned.collect.definitions.definition import check_description
 from untuned.collect.definitions.draw import Draw
@@ -15,11 +13,14 @@ from untuned.collect.fingerprints import PYTHON_RUNNER, source_digest
 from untuned.errors import InvalidInput
 from untuned.source_trees import own_code
 
+if TYPE_CHECKING:
+    import gymnasium
+
 #: Takes an observation, returns an action.
 Policy = Callable[[Any], Any]
 
 #: Learns in the environment until that raises BudgetSpent; may return what it learned.
-Train = Callable[[gymnasium.Env[Any, Any], Draw], Policy | None]
+Train = Callable[["gymnasium.Env[Any, Any]", Draw], Policy | None]
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,7 @@ class Trainer:
     def fingerprint(self) -> str:
         """The version if one is declared, else 16 hexadecimal digits that change with the source.
 
-        That is the function's and of all it uses in its folder, without comments, docstrings and messages;
-        `untuned.collect.fingerprints.source_digest` has the details.
+        That is the function's and of all it uses in its folder, without comments, docstrings and messages.
         """
         return str(self.version) if self.version is not None else source_digest(self.train)
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
@@ -33,7 +32,10 @@ from untuned.collect.fingerprints import code_of
 from untuned.collect.kernels.jit import fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
 from untuned.collect.trial import LARGEST, LONGEST_FAILURE, Trial
-from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped
+from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, needs
+
+with needs("gymnasium", "an algorithm written in Python"):
+    import gymnasium
 
 #: Where an algorithm in Python can learn.
 Place = CompiledEnvironment | GymnasiumEnvironment | OpenEnvironment

@@ -58,7 +58,7 @@ class ActorCritic:
         settle_step_sizes(self, "actor_step_size", "critic_step_size", "surprise_bonus")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet."""
+        """Return a learner that knows nothing yet, for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.critic_step_size is None
         step_sizes = np.array([self.actor_step_size, 1.0 if self.critic_step_size is None else self.critic_step_size])

@@ -47,7 +47,7 @@ class NacTd:
         settle_step_sizes(self, "actor_step_size", "critic_step_size", "advantage_step_size")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet."""
+        """Return a learner that knows nothing yet, for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         troubled = np.zeros(1, dtype=np.bool_)
         rule: tuple[Any, ...] = (

@@ -60,7 +60,7 @@ class Ppo:
         settle_sizes(self, 1, "steps_per_batch", "epochs", "minibatch")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet."""
+        """Return a learner that knows nothing yet, for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         # A row per action for the policy, then one for the state value.
         rows = world.actions + 1

@@ -57,7 +57,7 @@ class Sarsa:
         settle_step_sizes(self, "step_size")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet."""
+        """Return a learner that knows nothing yet, for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.step_size is None
         step_sizes = np.array([1.0 if self.step_size is None else self.step_size])

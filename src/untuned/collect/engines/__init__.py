@@ -1,1 +1,1 @@
-"""What runs where: the trials of a study on this machine's processors, or on a cluster's."""
+"""Private. What runs where: the trials of a study on this machine's processors, or on a cluster's."""

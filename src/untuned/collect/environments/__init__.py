@@ -1,1 +1,1 @@
-"""The environments: what each is, and the kernels that run it."""
+"""Private. The environments: what each is, and the kernels that run it."""

@@ -21,7 +21,23 @@ def step_once(step: int, state: Floats, parameters: Floats, random: RandomState,
 def random_returns(
     reset: int, step: int, state: Floats, parameters: Floats, random: RandomState, actions: int, returns: Floats
 ) -> int:
-    """Fill ``returns`` with the returns of episodes of uniformly random actions; return the number of steps."""
+    """Fill ``returns`` with the returns of episodes of uniformly random actions; return the number of steps.
+
+    Parameters
+    ----------
+    reset, step
+        `CompiledEnvironment.compiled_reset` and `CompiledEnvironment.compiled_step`.
+    state
+        Memory for the environment's state, from `CompiledEnvironment.new_state`.
+    parameters
+        The vector of the dynamics that were drawn.
+    random
+        The state of the generator, from `random_state`; advanced.
+    actions
+        How many actions there are.
+    returns
+        One place per episode to play.
+    """
     start = reset_at(reset)
     move = step_at(step)
     steps = 0

@@ -25,6 +25,11 @@ def random_state(*key: int | str) -> RandomState:
 
     Different keys give streams that are independent for all practical purposes; the types and the borders of the
     key's parts count, so that ``("a", "bc")`` and ``("ab", "c")``, or ``1`` and ``"1"``, differ.
+
+    Parameters
+    ----------
+    *key
+        What names the stream: numbers and texts.
     """
     digest = hashlib.blake2b(digest_size=32, person=b"untuned-random")
     for part in key:
@@ -63,14 +68,26 @@ if INTERPRETED:
 
 @kernel(brief=True)
 def uniform(random: RandomState) -> float:
-    """Return a number uniform on [0, 1), a multiple of 2**-53, and advance the state."""
+    """Return a number uniform on [0, 1), a multiple of 2**-53, and advance the state.
+
+    Parameters
+    ----------
+    random
+        The state of the generator, from `random_state`; advanced.
+    """
     # Through int64: converting a signed word to a double is one instruction, an unsigned one several.
     return np.float64(np.int64(next_word(random) >> _U11)) * _TWO_TO_MINUS_53
 
 
 @kernel
 def standard_normals(random: RandomState) -> tuple[float, float]:
-    """Return two independent standard normal numbers (Box and Muller) from two uniform ones."""
+    """Return two independent standard normal numbers (Box and Muller) from two uniform ones.
+
+    Parameters
+    ----------
+    random
+        The state of the generator, from `random_state`; advanced.
+    """
     radius = np.sqrt(-2.0 * np.log(1.0 - uniform(random)))
     angle = 2.0 * np.pi * uniform(random)
     return radius * np.cos(angle), radius * np.sin(angle)

@@ -1,1 +1,1 @@
-"""Running trials: from a trial's key to its result."""
+"""Private. Running trials: from a trial's key to its result."""

@@ -1,4 +1,7 @@
-"""The writer's lock: one process writes a study at a time, and a process that dies lets go, however it dies."""
+"""The writer's lock: one process writes a study at a time, and the lock ends with the process, however that ends.
+
+Not `filelock`, which does not name the holder and falls back to marker files: docs/decisions/0016-dependencies.md.
+"""
 
 import contextlib
 import json
@@ -12,15 +15,15 @@ from untuned.errors import StoreError
 
 LOCK_NAME = "results.lock"
 
-#: Windows keeps others from reading locked bytes, so the byte that is locked lies far behind the holder's name.
+#: Windows forbids others to read locked bytes, so the locked byte is far behind the holder's name.
 _LOCKED_BYTE = 2**30
 
 
 class WriterLock:
     """The right to write in a folder, held from construction until `release` or the end of the process.
 
-    The operating system keeps the lock and takes it back when the process ends, so nothing stale can remain; the
-    file stays behind and means nothing by itself. It holds who came last, for the message to those who come second.
+    The operating system releases the lock when the process ends, so no lock can be stale. The file stays, and means
+    nothing by itself; it names the last holder, for the error message of the next writer.
 
     Raises
     ------
@@ -42,8 +45,8 @@ class WriterLock:
         except OSError as error:
             os.close(self._file)
             raise StoreError(
-                f"{folder} is on a file system that knows no locks ({error.strerror}), so two writers could not be "
-                "kept apart: keep the study on a local disk"
+                f"{folder} is on a file system without locks ({error.strerror}), so two writers could "
+                "write at once: keep the study on a local disk"
             ) from None
         if not taken:
             holder = _holder(self._file)
@@ -54,7 +57,7 @@ class WriterLock:
             )
         os.ftruncate(self._file, 0)
         os.write(self._file, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
-        # A forked child shares the lock and would keep it when this process is killed.
+        # A forked process shares the lock and would keep it after this process is killed.
         if hasattr(os, "register_at_fork"):
             reference = weakref.ref(self)
             os.register_at_fork(after_in_child=lambda: _let_go(reference))
@@ -62,12 +65,12 @@ class WriterLock:
     def release(self) -> None:
         """Let the next writer in."""
         if self._file is not None:
-            # Not by closing alone: a child that was just forked may not have come to close its copy yet.
+            # Closing is not enough: a process forked just now may not have closed its copy yet.
             _give_back(self._file)
         self.forget()
 
     def forget(self) -> None:
-        """Close the file, and leave the lock to whoever else has it open."""
+        """Close the file without releasing the lock, which other processes may share."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -80,7 +83,7 @@ def _let_go(reference: "weakref.ref[WriterLock]") -> None:
 
 
 def _give_back(file: int) -> None:
-    # On Windows nobody else has a copy, and closing is enough.
+    # On Windows no other process has a copy, and closing is enough.
     if sys.platform != "win32":
         import fcntl
 

@@ -1,1 +1,1 @@
-"""From scores to simultaneous intervals: on percentiles, on means, on distributions."""
+"""Private. From scores to simultaneous intervals: on percentiles, on means, on distributions."""

@@ -104,6 +104,15 @@ def mean_interval(scores: Floats, delta: float, support: Range) -> tuple[float, 
 
     Infinite where the support is: no finite sample says anything about the mean of an unbounded distribution. An empty
     sample gives the support.
+
+    Parameters
+    ----------
+    scores
+        Independent, in any order, shape (n,).
+    delta
+        The probability of missing the mean.
+    support
+        The lowest and highest value possible.
     """
     ascending = np.sort(np.asarray(scores, dtype=np.float64))
     total = ascending.size

@@ -54,7 +54,7 @@ def median_interval(values: ArrayLike, delta: float, support: Range = EVERYWHERE
     delta
         The probability of missing the median, half of it on either side.
     support
-        The lowest and highest value possible: the ends where there are too few values to say more.
+        The lowest and highest value possible, by default unbounded; the ends where there are too few values.
     """
     low, high = median_intervals(values, delta, support)
     return float(low), float(high)

@@ -1,1 +1,7 @@
-"""One HTML page with everything, that needs no network."""
+"""Private. One HTML page with everything in it, which needs no network."""
+
+from untuned.errors import needs
+
+with needs("report", "a report"):
+    import jinja2 as _jinja2  # noqa: F401
+    import plotly as _plotly  # noqa: F401  (of which the page embeds the script)

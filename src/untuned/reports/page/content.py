@@ -1,6 +1,5 @@
 """What the page says, as plain records for its template."""
 
-import hashlib
 import math
 import re
 import unicodedata
@@ -13,7 +12,7 @@ from untuned.histories import Histories
 from untuned.reports.citing import citation
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import mean_digits
-from untuned.scores import ScoreTable, spread
+from untuned.scores import spread
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -73,7 +72,7 @@ def content(
             *evaluation.provenance.items(),
             *({} if histories is None else histories.facts).items(),
             ("trials in all", f"{int(evaluation.trials_ae.sum()):,}"),
-            ("scores' fingerprint", fingerprint(evaluation.scores)),
+            ("scores' fingerprint", evaluation.scores.fingerprint),
         ],
         "command": command,
         "citation": citation(version),
@@ -86,16 +85,6 @@ def isolated(name: str) -> str:
     if plain == name and not any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in name):
         return name
     return f"\N{FIRST STRONG ISOLATE}{plain}\N{POP DIRECTIONAL ISOLATE}"
-
-
-def fingerprint(table: ScoreTable) -> str:
-    """Return what tells whether two tables have the same names and scores, in the same order."""
-    digest = hashlib.blake2b(digest_size=16)
-    for algorithm, row in zip(table.algorithms, table.cells, strict=True):
-        for environment, cell in zip(table.environments, row, strict=True):
-            digest.update(repr((algorithm, environment, cell.size)).encode())
-            digest.update(cell.astype("<f8").tobytes())
-    return digest.hexdigest()
 
 
 def _facts(evaluation: Evaluation) -> str:
