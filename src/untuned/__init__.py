@@ -10,9 +10,9 @@ Everything public is here, and is loaded when it is first used:
   collects only;
 - `read_scores`, `ScoreTable`: scores from files, data frames, dictionaries and arrays;
 - `evaluate`: scores, intervals and ranks of all algorithms, from a table of scores; `Evaluation`, what it returns;
-- `from_gymnasium`: any Gymnasium environment with discrete actions, described as one of ours;
-- `Trainer`: anybody's algorithm in Python, a function that trains; `open_gymnasium`: any Gymnasium environment for it;
-  `BudgetSpent`: how its learning ends; `train_trial`: one trial of it;
+- `from_gymnasium`: any Gymnasium environment, for algorithms in Python and, where its spaces allow, for compiled ones;
+- `Trainer`: anybody's algorithm in Python, a function that trains; `BudgetSpent`: how its learning ends; `train_trial`:
+  one trial of it;
 - `plan`: how many trials would probably settle what is open;
 - `report`: an evaluation as a page to read, with all tables and figures; `Report`, what it returns; `figures` and
   `tables`: each of them by itself; `read_histories`: what the trials of a study left besides their scores;
@@ -31,7 +31,6 @@ from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, Sto
 if TYPE_CHECKING:
     from untuned import lab
     from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium
-    from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
     from untuned.adapters.histories import read_histories
     from untuned.adapters.sources import read_scores
     from untuned.adapters.training.trainer import Trainer
@@ -77,7 +76,6 @@ __all__ = [
     "figures",
     "from_gymnasium",
     "lab",
-    "open_gymnasium",
     "plan",
     "read_histories",
     "read_scores",
@@ -109,7 +107,6 @@ _HOMES = {
     "run": "untuned.api",
     "Study": "untuned.collect.study",
     "from_gymnasium": "untuned.adapters.gymnasium.from_gymnasium",
-    "open_gymnasium": "untuned.adapters.gymnasium.open_gymnasium",
     "read_histories": "untuned.adapters.histories",
     "read_scores": "untuned.adapters.sources",
     "reproduce": "untuned.api",

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium
+from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import Place, train_trial
 from untuned.collect.definitions.definition import Definition, same_definitions
 from untuned.collect.definitions.registry import algorithm as algorithm_named
 from untuned.collect.definitions.registry import algorithms as our_algorithms
 from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run, Stop
-from untuned.collect.environments.environment import CompiledEnvironment, Environment
+from untuned.collect.environments.environment import CompiledEnvironment, RunnableEnvironment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.fingerprints import digest, source_digest
@@ -183,7 +183,7 @@ def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
         use = imported(use, where, folder)
     try:
         if chosen.gymnasium:
-            return open_gymnasium(use, **_pairs(options))
+            return from_gymnasium(use, **_pairs(options))
         if isinstance(use, str):
             return _ours(use, options)
         if isinstance(use, Place):
@@ -191,7 +191,7 @@ def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
                 raise InvalidInput(f"the options {', '.join(options)} go with a name, not with an environment")
             return use
         if callable(use):
-            return open_gymnasium(use, **_pairs(options))
+            return from_gymnasium(use, **_pairs(options))
     except UnknownName as error:
         raise InvalidInput(f"{where}: {error}") from None
     except TypeError as error:
@@ -274,15 +274,11 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int,
     run: Run
     if isinstance(algorithm, Trainer):
         run = TrainedRun(algorithm, place, study.seed)
-    elif isinstance(place, CompiledEnvironment):
-        if place.budget.episodes is None:
-            raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
-        run = CompiledRun(algorithm, place, study.seed, study.precision)
     else:
-        raise InvalidInput(
-            f"algorithms: {algorithm.name} is compiled and runs in compiled environments alone (untuned list "
-            f"environments); {place.name} is a Gymnasium environment, which needs algorithms written in Python"
-        )
+        seen = _seen(place)
+        if seen.budget.episodes is None:
+            raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
+        run = CompiledRun(algorithm, seen, study.seed, study.precision)
     return Cell(
         algorithm=algorithm.name,
         environment=place.name,
@@ -290,11 +286,22 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int,
         seed=study.seed,
         precision=study.precision,
         run=run,
-        compiled=isinstance(run, CompiledRun),
+        # A Gymnasium environment holds the interpreter's lock, whatever the agent.
+        compiled=isinstance(run, CompiledRun) and isinstance(place, CompiledEnvironment),
         version=algorithm.fingerprint if isinstance(algorithm, Trainer) else str(algorithm.version),
         definition_fingerprint=mark,
         environment_fingerprint=_environment_fingerprint(place),
     )
+
+
+def _seen(place: Place) -> RunnableEnvironment:
+    """Return an environment as compiled agents see it."""
+    if isinstance(place, CompiledEnvironment):
+        return place
+    try:
+        return place.for_agents()
+    except InvalidInput as error:
+        raise InvalidInput(f"environments: {error}") from None
 
 
 # Telling.
@@ -310,6 +317,8 @@ def _environment_fingerprint(place: Place) -> str:
         import gymnasium
 
         facts |= {"made": source_digest(place.make), "gymnasium": gymnasium.__version__}
+        if not isinstance(place.described, str):
+            facts["seen"] = {**place.described.states.facts(), "clipped": place.described.clipped}
     return digest(facts)
 
 
@@ -379,7 +388,7 @@ def _facts(
 def _identical(algorithms: Sequence[Definition | Trainer], places: Sequence[Place]) -> dict[str, list[list[str]]]:
     definitions = [each for each in algorithms if isinstance(each, Definition)]
     return {
-        place.name: [list(group) for group in same_definitions(definitions, place)]
+        place.name: [list(group) for group in same_definitions(definitions, _seen(place))]
         for place in places
-        if isinstance(place, Environment)
+        if definitions or isinstance(place, CompiledEnvironment)
     }

@@ -1,16 +1,14 @@
 """The cells of a study: an algorithm on an environment, how a trial of it is run, and what is kept of it."""
 
 import math
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from untuned.collect.definitions.definition import Definition
-from untuned.collect.environments.environment import CompiledEnvironment
+from untuned.collect.environments.environment import RunnableEnvironment
 from untuned.collect.metrics import Metric
-from untuned.collect.runner.trial import LONGEST_FAILURE, TrialResult, run_trial
+from untuned.collect.runner.trial import TrialResult, described, run_trial
 from untuned.collect.store.trial import StoredTrial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
@@ -31,10 +29,10 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class CompiledRun:
-    """Runs trials of a compiled pair, without the interpreter's lock."""
+    """Runs trials of a compiled agent; in a compiled environment without the interpreter's lock."""
 
     definition: Definition
-    environment: CompiledEnvironment
+    environment: RunnableEnvironment
     seed: int
     precision: str
 
@@ -160,10 +158,3 @@ def failed(cell: Cell, trial: int, message: str, seconds: float = 0.0) -> Stored
         definition_fingerprint=cell.definition_fingerprint,
         environment_fingerprint=cell.environment_fingerprint,
     )
-
-
-def described(error: BaseException) -> str:
-    """Return an error in a line: its kind, what it says, and where it was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where

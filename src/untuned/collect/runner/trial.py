@@ -7,9 +7,11 @@ trial to the bit on the same machine with the same build, whatever else runs bes
 import dataclasses
 import math
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +20,13 @@ from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.draw import Draw, Drawn
 from untuned.collect.definitions.registry import algorithm
 from untuned.collect.environments.checks import checked_choice, checked_size
-from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates
+from untuned.collect.environments.environment import (
+    FINAL_EPISODES,
+    DiscreteStates,
+    EnvironmentBroke,
+    OpenedEnvironment,
+    RunnableEnvironment,
+)
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
@@ -98,8 +106,8 @@ class TrialResult:
     fingerprint
         That of the code that made these numbers.
     failure
-        Why the trial has no score, if it failed: an algorithm written in Python raised an error, or gave up. The
-        score is NaN then, and the other numbers are those up to there.
+        Why the trial has no score, if it failed: an algorithm or an environment written in Python raised an error, or
+        gave up. The score is NaN then, and the other numbers are those up to there.
     """
 
     key: TrialKey
@@ -149,9 +157,23 @@ def _if_any(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
+def described(error: BaseException) -> str:
+    """Return an error in a line: its kind, what it says, and where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where
+
+
+class ForAgents(Protocol):
+    """What can be described to compiled agents, such as what `from_gymnasium` returns."""
+
+    def for_agents(self) -> RunnableEnvironment:
+        """Return the environment as compiled agents see it; raises InvalidInput where they cannot run in it."""
+
+
 def run_trial(
     definition: Definition | str,
-    environment: CompiledEnvironment | str,
+    environment: RunnableEnvironment | ForAgents | str,
     *,
     seed: int = 0,
     trial: int = 0,
@@ -165,21 +187,28 @@ def run_trial(
     definition
         A complete definition, or the name of one (`untuned list algorithms`).
     environment
-        An environment, or the name of one (`untuned list environments`).
+        An environment, the name of one (`untuned list environments`), or what `from_gymnasium` returns.
     seed, trial
         The study's seed and the trial's number; together with the two names they decide all that is random.
     precision
         The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
         double precision.
     stop
-        Asked between episodes, a few times a second where these are short; when it says True, `Stopped` is raised.
+        Polled between episodes, a few times a second where these are short; when it says True, `Stopped` is raised.
+
+    Returns
+    -------
+    result
+        With a ``failure`` and without a score when an environment that is stepped from Python raised an error, or
+        returned a number that is not finite.
 
     Raises
     ------
     UnknownName
         For a name that does not exist.
     InvalidInput
-        For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
+        For a seed, number or precision that is not allowed, for an environment without a number of episodes, and for a
+        Gymnasium environment with other than discrete actions and discrete or bounded observations.
     Stopped
         When ``stop`` said so; the trial then has no result.
 
@@ -195,11 +224,13 @@ def run_trial(
         raise InvalidInput(
             f"{chosen!r} is no algorithm: give a name (untuned list algorithms) or an untuned.Definition"
         )
-    if not isinstance(place, CompiledEnvironment):
-        raise InvalidInput(
-            f"{getattr(place, 'name', place)!r} has no compiled dynamics: give a name (untuned list environments), or "
-            "what untuned.environment returns"
-        )
+    if not isinstance(place, RunnableEnvironment):
+        if not callable(getattr(place, "for_agents", None)):
+            raise InvalidInput(
+                f"{getattr(place, 'name', place)!r} is not an environment: give a name (untuned list environments), or "
+                "what untuned.environment or untuned.from_gymnasium returns"
+            )
+        place = place.for_agents()
     key = TrialKey(seed, chosen.name, place.name, trial, precision)
     if place.budget.episodes is None:
         raise InvalidInput(
@@ -208,44 +239,54 @@ def run_trial(
         )
     begin = time.perf_counter()
     random = random_state(key.seed, key.algorithm, key.environment, key.trial)
-    dynamics = place.draw(random)
-    draw = Draw(lambda: uniform(random), number=key.trial)
-    agent = chosen.agent(place, draw)
-    learner = agent.start(
-        World(
-            Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
-            actions=len(place.actions),
-            episodes=place.budget.episodes,
-            states=place.states.number if isinstance(place.states, DiscreteStates) else None,
-            dimensions=place.states.dimensions,
-            real=PRECISIONS[precision],
-        )
-    )
     returns = np.zeros(place.budget.episodes)
     final_returns = np.zeros(FINAL_EPISODES)
-    steps = _in_pieces(learner.learn, returns, stop)
-    _in_pieces(learner.play, final_returns, stop)
+    score = final_return = math.nan
+    failure = None
+    with place.opened(random, stop) as opened:
+        draw = Draw(lambda: uniform(random), number=key.trial)
+        agent = chosen.agent(place, draw)
+        learner = agent.start(
+            World(
+                Place(opened.reset, opened.step, opened.state, opened.parameters, random),
+                actions=len(place.actions),
+                episodes=place.budget.episodes,
+                states=place.states.number if isinstance(place.states, DiscreteStates) else None,
+                dimensions=place.states.dimensions,
+                real=PRECISIONS[precision],
+            )
+        )
+        try:
+            steps = _in_pieces(learner.learn, returns, stop, opened)
+            _in_pieces(learner.play, final_returns, stop, opened)
+            score, final_return = float(returns.mean()), float(final_returns.mean())
+        except EnvironmentBroke as broke:
+            failure = described(broke.__cause__ or broke)
+            returns, final_returns, steps = returns[: broke.episodes], final_returns[:0], broke.steps
     return TrialResult(
         key=key,
-        score=float(returns.mean()),
-        final_return=float(final_returns.mean()),
+        score=score,
+        final_return=final_return,
         returns=returns,
         final_returns=final_returns,
         draws=draw.record,
-        dynamics=dict(dynamics.values),
+        dynamics=dict(opened.dynamics),
         steps=steps,
         diverged=learner.diverged,
         seconds=time.perf_counter() - begin,
         adapted=learner.adapted,
         definition_version=str(chosen.version),
         fingerprint=fingerprint(),
+        failure=failure,
     )
 
 
-def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
+def _in_pieces(
+    work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None, opened: OpenedEnvironment
+) -> int:
     """Do the work a few episodes at a time, and return the number of steps.
 
-    Between pieces Python hears of interruptions, and ``stop`` is asked.
+    Between pieces Python handles signals, ``stop`` is polled, and the environment says whether it broke.
     """
     done = 0
     size = _FIRST_PIECE
@@ -255,6 +296,7 @@ def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[]
             raise Stopped
         begin = time.perf_counter()
         steps += work(returns[done : done + size])
+        opened.check()
         done += size
         spent = time.perf_counter() - begin
         # Longer pieces, but not much longer at once: episodes tend to change their length.
