@@ -85,7 +85,8 @@ def probed(
     try:
         called = name or _name(environment, instance)
         ours = _ours(environment, instance)
-        limits = (ours.step_limit if ours is not None else None, _time_limit(instance))
+        # Ours end by themselves, however they are wrapped.
+        limits = (getattr(_inner(instance), "step_limit", None), _time_limit(instance))
         own_limit = min((each for each in limits if each is not None), default=None)
         if step_limit is not None and own_limit is not None and own_limit < step_limit:
             raise InvalidInput(
@@ -181,9 +182,14 @@ def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnv
 
     A function may have wrapped it, and a wrapper may change observations, actions and rewards.
     """
-    inner = getattr(instance.unwrapped, "environment", None)
     registered = instance.spec is not None and instance.spec.namespace == NAMESPACE
-    return inner if isinstance(environment, str) and registered and isinstance(inner, CompiledEnvironment) else None
+    return _inner(instance) if isinstance(environment, str) and registered else None
+
+
+def _inner(instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
+    """Return the environment of ours that is inside of all wrappers, None if it is another's."""
+    inner = getattr(instance.unwrapped, "environment", None)
+    return inner if isinstance(inner, CompiledEnvironment) else None
 
 
 def _time_limit(instance: gymnasium.Env[Any, Any]) -> int | None:

@@ -92,7 +92,7 @@ class SteppedEnvironment(RunnableEnvironment):
             next(stepping)
             callback = Callback(stepping.send)
             # As bits: not every address is a float.
-            opened.parameters.view(np.int64)[0] = ctypes.cast(callback, ctypes.c_void_p).value
+            opened.parameters.view(np.int64)[0] = ctypes.cast(callback, ctypes.c_void_p).value or 0
             with contextlib.closing(stepping):
                 yield opened
 

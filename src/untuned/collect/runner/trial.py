@@ -24,7 +24,6 @@ from untuned.collect.environments.environment import (
     FINAL_EPISODES,
     DiscreteStates,
     EnvironmentBroke,
-    OpenedEnvironment,
     RunnableEnvironment,
 )
 from untuned.collect.environments.registry import environment as environment_named
@@ -257,8 +256,8 @@ def run_trial(
             )
         )
         try:
-            steps = _in_pieces(learner.learn, returns, stop, opened)
-            _in_pieces(learner.play, final_returns, stop, opened)
+            steps = _in_pieces(learner.learn, returns, stop, opened.check)
+            _in_pieces(learner.play, final_returns, stop, opened.check)
             score, final_return = float(returns.mean()), float(final_returns.mean())
         except EnvironmentBroke as broke:
             failure = described(broke.__cause__ or broke)
@@ -282,11 +281,11 @@ def run_trial(
 
 
 def _in_pieces(
-    work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None, opened: OpenedEnvironment
+    work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None, check: Callable[[], None]
 ) -> int:
     """Do the work a few episodes at a time, and return the number of steps.
 
-    Between pieces Python handles signals, ``stop`` is polled, and the environment says whether it broke.
+    Between pieces Python handles signals, ``stop`` is polled, and ``check`` raises if the environment broke.
     """
     done = 0
     size = _FIRST_PIECE
@@ -296,7 +295,7 @@ def _in_pieces(
             raise Stopped
         begin = time.perf_counter()
         steps += work(returns[done : done + size])
-        opened.check()
+        check()
         done += size
         spent = time.perf_counter() - begin
         # Longer pieces, but not much longer at once: episodes tend to change their length.
