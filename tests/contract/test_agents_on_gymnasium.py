@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import pickle
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from untuned.adapters.gymnasium.environment import UntunedEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
 from untuned.adapters.gymnasium.registration import gymnasium_id
 from untuned.collect.definitions.paper import ELEVEN
-from untuned.collect.environments.environment import Budget, ContinuousStates
+from untuned.collect.environments.environment import Budget
 from untuned.collect.environments.names import NAMES
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.collect.store.store import Store
@@ -176,6 +177,7 @@ class Walk(Env):
                 "text": "left",
                 "nan": np.full(2, math.nan),
                 "shape": np.zeros(3),
+                "single": np.zeros(1),
             }.get(self.wrong, observation)
         return observation, reward, self.at == 10, False, {}
 
@@ -229,6 +231,7 @@ def test_an_error_of_the_environment_is_the_failure_of_the_trial(
         ("half", None, "observed 2.5"),
         ("text", None, "left"),
         ("shape", BOX, "shape"),
+        ("single", BOX, "shape"),
     ],
 )
 def test_everything_that_no_agent_could_learn_from_is_a_failure(wrong: str, space: Any, word: str) -> None:
@@ -263,6 +266,25 @@ def test_an_interrupt_is_not_a_failure() -> None:
         run_trial("sarsa", walk("interrupt"))
 
 
+def test_ctrl_c_is_heard_while_a_kernel_runs() -> None:
+    program = """
+import os, signal, threading
+import gymnasium, untuned
+class Endless(gymnasium.Env):
+    observation_space = action_space = gymnasium.spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None): return 0, {}
+    def step(self, action): return 0, 0.0, False, False, {}
+untuned.run_trial("sarsa", "chain-10-deterministic")
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    untuned.run_trial("sarsa", untuned.from_gymnasium(Endless, step_limit=10**12))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_a_stop_is_heard_within_an_episode() -> None:
     class Endless(Walk):
         def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -282,41 +304,37 @@ def test_a_stop_is_heard_within_an_episode() -> None:
     assert polled
 
 
+class Wide(Walk):
+    """Shows how far it went, ten times as far as its ranges say, and no further than it is told."""
+
+    def __init__(self, furthest: float = math.inf) -> None:
+        super().__init__(observation_space=spaces.Box(-np.inf, np.inf, (2,), dtype=np.float64))
+        self.furthest = furthest
+
+    def _observation(self) -> Any:
+        return np.array([0.0, min(10.0 * self.at, self.furthest)])
+
+
 def test_observations_outside_their_ranges_are_clipped() -> None:
-    seen: list[float] = []
-
-    class Wide(Walk):
-        def _observation(self) -> Any:
-            return np.array([0.0, 10.0 * self.at])
-
-    class Clipped(Wide):
-        def _observation(self) -> Any:
-            return np.array([0.0, min(10.0 * self.at, 45.0)])
-
-    box = spaces.Box(-np.inf, np.inf, (2,), dtype=np.float64)
-    wide, clipped = (
-        untuned.from_gymnasium(
-            lambda made=made: made("", box), name="wide", step_limit=50, episodes=10, observation_ranges=[(0, 45)] * 2
-        )
-        for made in (Wide, Clipped)
-    )
-    assert run_trial("sarsa-parl2", wide).facts() == run_trial("sarsa-parl2", clipped).facts()
-    assert not seen
-    states = wide.for_agents().states
-    assert isinstance(states, ContinuousStates)
-    assert states.ranges == ((0.0, 45.0), (0.0, 45.0))
+    options: dict[str, Any] = {"name": "wide", "step_limit": 50, "episodes": 10, "observation_ranges": [(0, 45)] * 2}
+    wide = untuned.from_gymnasium(Wide, **options)
+    clipped = untuned.from_gymnasium(lambda: Wide(45.0), **options)
+    further = untuned.from_gymnasium(lambda: Wide(44.0), **options)
+    first = run_trial("sarsa-parl2", wide).facts()
+    assert run_trial("sarsa-parl2", clipped).facts() == first
+    assert run_trial("sarsa-parl2", further).facts() != first
 
 
 def test_what_knows_no_seed_repeats_all_the_same() -> None:
     class Naive(Walk):
         def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
             observation, _, *others = super().step(action)
-            return observation, np.random.rand(), *others  # type: ignore[return-value] # noqa: NPY002
+            return observation, np.random.rand(), *others  # noqa: NPY002
 
     place = untuned.from_gymnasium(Naive, step_limit=50, episodes=5)
-    before = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr] # noqa: NPY002
+    before = np.random.get_state()[1].tolist()  # type: ignore[index] # noqa: NPY002
     first = run_trial("q", place)
-    assert np.random.get_state()[1].tolist() == before  # type: ignore[index, union-attr] # noqa: NPY002
+    assert np.random.get_state()[1].tolist() == before  # type: ignore[index] # noqa: NPY002
     np.random.rand()  # noqa: NPY002
     assert run_trial("q", place).facts() == first.facts()
     assert run_trial("q", place, trial=1).returns.tolist() != first.returns.tolist()

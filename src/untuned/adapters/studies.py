@@ -83,6 +83,9 @@ def _planned(study: Study) -> Plan:
         sys.path.insert(0, str(study.folder))
     algorithms = [_algorithm(chosen, f"algorithms[{n}]", study.folder) for n, chosen in enumerate(study.algorithms)]
     places = [_place(chosen, f"environments[{n}]", study.folder) for n, chosen in enumerate(study.environments)]
+    if any(isinstance(each, Definition) for each in algorithms):
+        for n, place in enumerate(places):
+            _seen(place, f"environments[{n}]")
     _check_distinct("algorithms", [each.name for each in algorithms])
     _check_distinct("environments", [each.name for each in places])
     measure = _metric(study.metric, study.folder)
@@ -294,14 +297,14 @@ def _cell(algorithm: Definition | Trainer, mark: str, place: Place, trials: int,
     )
 
 
-def _seen(place: Place) -> RunnableEnvironment:
+def _seen(place: Place, where: str = "environments") -> RunnableEnvironment:
     """Return an environment as compiled agents see it."""
     if isinstance(place, CompiledEnvironment):
         return place
     try:
         return place.for_agents()
     except InvalidInput as error:
-        raise InvalidInput(f"environments: {error}") from None
+        raise InvalidInput(f"{where}: {error}") from None
 
 
 # Telling.

@@ -166,7 +166,8 @@ class _Running:
 
     def _observe(self, state: Floats, observation: Any) -> None:
         if self._states is None:
-            state[: self._dimensions] = np.ravel(observation)
+            # Not a plain assignment: NumPy would repeat a single number for all dimensions.
+            state[: self._dimensions] = np.asarray(observation).reshape(self._dimensions)
             return
         index = int(observation) - self._first_state
         # Agents trust it as an index into their tables.
