@@ -391,7 +391,7 @@ class CompiledEnvironment(RunnableEnvironment):
 
     @contextlib.contextmanager
     def opened(self, random: RandomState, stop: Callable[[], bool] | None = None) -> Iterator[OpenedEnvironment]:
-        """Return one trial's environment, its dynamics drawn, within a ``with``."""
+        """Return one trial's environment, its dynamics drawn from ``random``; ``stop`` is not polled in kernels."""
         dynamics = self.draw(random)
         yield OpenedEnvironment(
             self.compiled_reset, self.compiled_step, self.new_state(), dynamics.vector, dynamics.values

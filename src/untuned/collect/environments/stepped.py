@@ -71,11 +71,11 @@ class SteppedEnvironment(RunnableEnvironment):
 
     @abstractmethod
     def start(self, random: RandomState) -> contextlib.AbstractContextManager[Stepper]:
-        """Return a new instance for one trial, within a ``with``."""
+        """Return a new instance for one trial, made with ``random``, within a ``with``."""
 
     @contextlib.contextmanager
     def opened(self, random: RandomState, stop: Callable[[], bool] | None = None) -> Iterator[OpenedEnvironment]:
-        """Return one trial's environment, within a ``with``."""
+        """Return one trial's environment, made with ``random``; True from ``stop`` ends an episode of any length."""
         dimensions = self.states.dimensions
         low, high = np.full(dimensions, -math.inf), np.full(dimensions, math.inf)
         if self.clipped and isinstance(self.states, ContinuousStates):
