@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--trials", type=int, default=5)
     arguments = parser.parse_args()
-    place = untuned.open_gymnasium("FrozenLake-v1", episodes=500, score_range=(0, 1), is_slippery=False)
+    place = untuned.from_gymnasium("FrozenLake-v1", episodes=500, score_range=(0, 1), is_slippery=False)
     for trial in range(arguments.trials):
         result = untuned.train_trial(tabular_q, place, seed=1, trial=trial)
         drawn = ", ".join(f"{each.name}={each.value:.3g}" for each in result.draws)

@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--episodes", type=int, default=60)
     arguments = parser.parse_args()
-    place = untuned.open_gymnasium("MountainCar-v0", episodes=arguments.episodes, score_range=(-200, 0))
+    place = untuned.from_gymnasium("MountainCar-v0", episodes=arguments.episodes, score_range=(-200, 0))
     for trial in range(arguments.trials):
         result = untuned.train_trial(tiled_q, place, seed=1, trial=trial)
         drawn = ", ".join(f"{each.name}={each.value:.3g}" for each in result.draws)

@@ -6,7 +6,7 @@ Public are the names that `dir(untuned)` lists, and nothing else. Each is loaded
 - Collect: `Study`, `Session`, `run`, `collect_scores`, `merge`, `export`; one trial with `run_trial` or `train_trial`,
   which return a `Trial`; the paper's experiment with `reproduce`.
 - Algorithms and environments: `algorithm`, `algorithms`, `environment`, `environments`; your own with `Definition`,
-  `Draw`, `Trainer`, `from_gymnasium`, `open_gymnasium`.
+  `Draw`, `Trainer`, `from_gymnasium`.
 - Errors: `UntunedError` and its subclasses.
 - Modules: `agents`, `distributions`, `figures`, `intervals`, `kernels`, `lab`, `sb3`, `tables`, `types`. Their public
   names are those without a leading underscore.

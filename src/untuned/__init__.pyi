@@ -12,8 +12,6 @@ from untuned import types as types
 from untuned.adapters.exports import export as export
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment as GymnasiumEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium as from_gymnasium
-from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment as OpenEnvironment
-from untuned.adapters.gymnasium.open_gymnasium import open_gymnasium as open_gymnasium
 from untuned.adapters.histories import read_histories as read_histories
 from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer

@@ -24,11 +24,9 @@ ABSENT = (
 #: What a public name needs beyond a plain install.
 NEEDED = {
     "GymnasiumEnvironment": "gymnasium",
-    "OpenEnvironment": "gymnasium",
     "Report": "report",
     "figures": "figures",
     "from_gymnasium": "gymnasium",
-    "open_gymnasium": "gymnasium",
     "sb3": "sb3",
     "train_trial": "gymnasium",
 }

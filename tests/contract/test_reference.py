@@ -21,7 +21,11 @@ LISTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.M)
 
 #: Classes that public ones mention and that nobody needs to know.
 INNER = {
-    "untuned.adapters.gymnasium.from_gymnasium.Running": "an environment while a trial runs",
+    "untuned.collect.environments.environment.OpenedEnvironment": "an environment while a trial runs",
+    "untuned.collect.environments.environment.RunnableEnvironment": "what compiled and Gymnasium environments share",
+    "untuned.collect.environments.stepped.SteppedEnvironment": "what Gymnasium environments have beyond facts",
+    "untuned.collect.environments.stepped.Stepper": "an environment while a trial runs",
+    "untuned.collect.runner.trial.ForAgents": "what from_gymnasium returns",
     "untuned.collect.agents.agent.Agent": "compiled agents, in docs/agents.md",
     "untuned.collect.agents.agent.CompiledLearner": "compiled agents, in docs/agents.md",
     "untuned.collect.agents.agent.Learner": "compiled agents, in docs/agents.md",

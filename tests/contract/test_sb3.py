@@ -48,7 +48,7 @@ def test_what_is_drawn_needs_no_library() -> None:
 )
 def test_the_same_key_gives_the_same_trial(make: Any, identifier: str, budget: dict[str, Any]) -> None:
     needs.extra("stable_baselines3", "sb3")
-    there = untuned.open_gymnasium(identifier, **budget)
+    there = untuned.from_gymnasium(identifier, **budget)
     first = train_trial(make(), there, seed=1)
     assert first.failure is None
     assert first.final_returns.size == 30
@@ -59,13 +59,13 @@ def test_the_same_key_gives_the_same_trial(make: Any, identifier: str, budget: d
 @pytest.mark.parametrize("make", MAKERS[:2])
 def test_actions_may_be_continuous(make: Any) -> None:
     needs.extra("stable_baselines3", "sb3")
-    assert train_trial(make(), untuned.open_gymnasium("Pendulum-v1", steps=450)).failure is None
+    assert train_trial(make(), untuned.from_gymnasium("Pendulum-v1", steps=450)).failure is None
 
 
 def test_dqn_refuses_continuous_actions() -> None:
     needs.extra("stable_baselines3", "sb3")
     with pytest.raises(InvalidInput, match="sb3-dqn cannot learn with the action space Box"):
-        train_trial(sb3.dqn(), untuned.open_gymnasium("Pendulum-v1", steps=450))
+        train_trial(sb3.dqn(), untuned.from_gymnasium("Pendulum-v1", steps=450))
 
 
 def counting_from_one() -> gymnasium.Env[Any, Any]:
@@ -76,7 +76,7 @@ def counting_from_one() -> gymnasium.Env[Any, Any]:
 def test_spaces_that_do_not_start_at_zero_are_refused() -> None:
     needs.extra("stable_baselines3", "sb3")
     with pytest.raises(InvalidInput, match="count from 0"):
-        train_trial(sb3.ppo(), untuned.open_gymnasium(counting_from_one, steps=50))
+        train_trial(sb3.ppo(), untuned.from_gymnasium(counting_from_one, steps=50))
 
 
 def test_making_a_trainer_loads_nothing_heavy() -> None:
@@ -111,5 +111,5 @@ def test_a_study_from_end_to_end(tmp_path: Path) -> None:
     assert 1 <= trial.score <= 500
     assert trial.score == trial.returns.mean()
     # What another process did is what this one does.
-    there = untuned.open_gymnasium("CartPole-v1", steps=500, score_range=(1, 500))
+    there = untuned.from_gymnasium("CartPole-v1", steps=500, score_range=(1, 500))
     assert train_trial(sb3.a2c(), there, trial=1).returns.tolist() == trial.returns.tolist()

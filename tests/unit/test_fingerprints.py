@@ -322,8 +322,8 @@ def cells():
         **{each.name: source_digest(each) for each in untuned.algorithms()},
         **{each.name: source_digest(each) for each in untuned.environments()},
         "python": source_digest(untuned.Trainer("mine", "mine", 1, "", train)),
-        "gymnasium": source_digest(untuned.open_gymnasium("CartPole-v1", episodes=3)),
-        "chain by id": source_digest(untuned.open_gymnasium("untuned/Chain10Stochastic-v0", episodes=3)),
+        "gymnasium": source_digest(untuned.from_gymnasium("CartPole-v1", episodes=3)),
+        "chain by id": source_digest(untuned.from_gymnasium("untuned/Chain10Stochastic-v0", episodes=3)),
     }
 
 found = [cells()]

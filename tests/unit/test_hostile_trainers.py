@@ -18,8 +18,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-import untuned
-from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, open_gymnasium
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, from_gymnasium
 from untuned.adapters.training.budgeted import Metered
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
@@ -58,8 +57,8 @@ class Walk(Env):
         return self.memory, self.rewards(self.steps), bool(self.memory[0] >= self.length), False, {}
 
 
-def walk(*, episodes: int | None = None, steps: int | None = None, **options: Any) -> OpenEnvironment:
-    return open_gymnasium(lambda: Walk(**options), episodes=episodes, steps=steps, step_limit=100, name="walk")
+def walk(*, episodes: int | None = None, steps: int | None = None, **options: Any) -> GymnasiumEnvironment:
+    return from_gymnasium(lambda: Walk(**options), episodes=episodes, steps=steps, step_limit=100, name="walk")
 
 
 def metered(budget: Budget, **options: Any) -> tuple[Metered, Walk]:
@@ -80,7 +79,7 @@ def learn(environment: Env, draw: Draw) -> None:
         one_episode(environment)
 
 
-def failed(train: Any, place: OpenEnvironment | None = None) -> Trial:
+def failed(train: Any, place: GymnasiumEnvironment | None = None) -> Trial:
     result = train_trial(Trainer.of(train, "hostile"), place or walk(episodes=4))
     assert result.failure is not None
     assert math.isnan(result.score)
@@ -355,14 +354,13 @@ def test_our_environments_refuse_them_in_words(action: Any) -> None:
 
 def test_episodes_that_may_never_end_are_refused() -> None:
     with pytest.raises(InvalidInput, match="step_limit"):
-        open_gymnasium(Walk, episodes=3)
-    described = untuned.from_gymnasium(Walk, episodes=3, ranges=[(0, 5), (0, 1)])
+        from_gymnasium(Walk, episodes=3)
     with pytest.raises(InvalidInput, match="step_limit"):
-        train_trial(learn, described)
+        from_gymnasium(Walk, episodes=3, observation_ranges=[(0, 5), (0, 1)])
 
 
 def test_endless_episodes_end_at_their_limit() -> None:
-    place = open_gymnasium(lambda: Walk(10**9), episodes=2, step_limit=6, name="endless")
+    place = from_gymnasium(lambda: Walk(10**9), episodes=2, step_limit=6, name="endless")
     assert train_trial(learn, place).returns.tolist() == [-6.0, -6.0]
 
 
@@ -486,7 +484,7 @@ def test_what_cannot_train_is_refused(wrong: Any) -> None:
 
 
 def test_trainers_and_places_go_to_other_processes() -> None:
-    trainer, place = Trainer.of(naive), open_gymnasium("CartPole-v1", episodes=3)
+    trainer, place = Trainer.of(naive), from_gymnasium("CartPole-v1", episodes=3)
     assert pickle.loads(pickle.dumps((trainer, place))) == (trainer, place)
     assert pickle.loads(pickle.dumps(trainer)).fingerprint == trainer.fingerprint
 

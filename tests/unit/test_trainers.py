@@ -19,7 +19,7 @@ import pytest
 from gymnasium import spaces
 
 import untuned
-from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
 from untuned.adapters.training.budgeted import Metered
 from untuned.adapters.training.global_rngs import generators_seeded
 from untuned.adapters.training.trainer import Trainer
@@ -66,9 +66,9 @@ def corridor() -> Env:
     return Corridor()
 
 
-def place(make: Callable[[], Env] = corridor, steps: int | None = None) -> OpenEnvironment:
+def place(make: Callable[[], Env] = corridor, steps: int | None = None) -> GymnasiumEnvironment:
     episodes = 5 if steps is None else None
-    return untuned.open_gymnasium(make, name="corridor", step_limit=50, episodes=episodes, steps=steps)
+    return untuned.from_gymnasium(make, name="corridor", step_limit=50, episodes=episodes, steps=steps)
 
 
 def metered(inner: Env | None = None, stop: Callable[[], bool] | None = None, **budget: int) -> Metered:
@@ -475,7 +475,7 @@ def test_our_environments_keep_their_dynamics_to_themselves() -> None:
         infos.append(environment.reset()[1])
         return zero
 
-    for there in ("cart-pole", untuned.open_gymnasium("untuned/CartPole-v0", episodes=3)):
+    for there in ("cart-pole", untuned.from_gymnasium("untuned/CartPole-v0", episodes=3)):
         result = train_trial(looking, there)
         assert set(result.dynamics) == {each.name for each in untuned.environment("cart-pole").parameters}
     assert infos == [{}, {}]
@@ -549,11 +549,11 @@ def test_a_place_that_is_none_is_named(there: Any, words: str) -> None:
         train_trial(endless, there)
 
 
-# Open environments.
+# Environments of any kind.
 
 
 def test_any_gymnasium_environment_is_described() -> None:
-    found = untuned.open_gymnasium("Pendulum-v1", steps=100, score_range=(-2000, 0))
+    found = untuned.from_gymnasium("Pendulum-v1", steps=100, score_range=(-2000, 0))
     assert (found.name, found.step_limit, found.score_range) == ("Pendulum-v1", 200, (-2000.0, 0.0))
     assert found.facts()["actions"] == {"space": "Box(-2.0, 2.0, (1,), float32)"}
     assert (found.facts()["steps"], found.facts()["episodes"]) == (100, None)
@@ -563,24 +563,23 @@ def test_any_gymnasium_environment_is_described() -> None:
 
 def test_episodes_that_may_never_end_are_refused() -> None:
     with pytest.raises(InvalidInput, match="give step_limit="):
-        untuned.open_gymnasium(corridor, episodes=5)
+        untuned.from_gymnasium(corridor, episodes=5)
     with pytest.raises(InvalidInput, match="give step_limit="):
-        untuned.open_gymnasium(corridor, steps=5)
-    limited = untuned.open_gymnasium(lambda: Corridor(length=None), name="for ever", episodes=2, step_limit=9)
+        untuned.from_gymnasium(corridor, steps=5)
+    limited = untuned.from_gymnasium(lambda: Corridor(length=None), name="for ever", episodes=2, step_limit=9)
     assert train_trial(endless, limited).returns.tolist() == [-9.0, -9.0]
-    with pytest.raises(InvalidInput, match="give step_limit="):
-        train_trial(endless, untuned.from_gymnasium(corridor, episodes=5))
 
 
-def test_open_environments_answer_mistakes_as_described_ones_do() -> None:
+def test_environments_of_any_kind_answer_mistakes() -> None:
     with pytest.raises(UnknownName, match="Pendulum"):
-        untuned.open_gymnasium("Pendulum-v11", steps=5)
+        untuned.from_gymnasium("Pendulum-v11", steps=5)
     with pytest.raises(InvalidInput, match="exactly one"):
-        untuned.open_gymnasium("Pendulum-v1")
+        untuned.from_gymnasium("Pendulum-v1", episodes=5, steps=5)
+    assert untuned.from_gymnasium("Pendulum-v1").budget == Budget(episodes=100)
     with pytest.raises(InvalidInput, match="score_range"):
-        untuned.open_gymnasium("Pendulum-v1", steps=5, score_range=(1, 0))
+        untuned.from_gymnasium("Pendulum-v1", steps=5, score_range=(1, 0))
     with pytest.raises(InvalidInput, match="would not be in force"):
-        untuned.open_gymnasium(lambda: gymnasium.make("Pendulum-v1"), name="p", steps=5, step_limit=500)
+        untuned.from_gymnasium(lambda: gymnasium.make("Pendulum-v1"), name="p", steps=5, step_limit=500)
 
 
 # Trainers.

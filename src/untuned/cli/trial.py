@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 def trial(
     algorithm: Annotated[str, typer.Argument(help="An algorithm: untuned list algorithms.", show_default=False)],
-    environment: Annotated[str, typer.Argument(help="An environment: untuned list environments.", show_default=False)],
+    environment: Annotated[
+        str,
+        typer.Argument(
+            help="An environment: untuned list environments, or gymnasium:ID for one of Gymnasium's.",
+            show_default=False,
+        ),
+    ],
     seed: Annotated[int, typer.Option("--seed", help="The study's seed.")] = 0,
     number: Annotated[int, typer.Option("--trial", help="The trial's number, from 0.")] = 0,
     precision: Annotated[
@@ -24,9 +30,14 @@ def trial(
     plot: Annotated[bool, typer.Option("--plot", help="Draw the learning curve.")] = False,
 ) -> None:
     """Run one trial: the same seed, number and names give the same trial, to the bit."""
-    from untuned.collect.runner.trial import run_trial
+    from untuned.collect.runner.trial import ForAgents, run_trial
 
-    result = run_trial(algorithm, environment, seed=seed, trial=number, precision=precision)
+    place: str | ForAgents = environment
+    if environment.startswith("gymnasium:"):
+        from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium
+
+        place = from_gymnasium(environment.removeprefix("gymnasium:"))
+    result = run_trial(algorithm, place, seed=seed, trial=number, precision=precision)
     if as_json:
         typer.echo(json.dumps(result.facts(), indent=2))
     else:
@@ -48,6 +59,8 @@ def _print(result: "Trial") -> None:
     outcome |= {f"{name} at the end": _number(value) for name, value in result.adapted.items()}
     if result.diverged:
         outcome["diverged"] = "yes: it met numbers that are not finite; the score counts all the same"
+    if result.failure is not None:
+        outcome["failed"] = result.failure
     margin = max(map(len, [*draws, *parameters, *outcome]))
     for heading, lines in (("Hyperparameters drawn", draws), ("Environment drawn", parameters), ("Outcome", outcome)):
         typer.echo(heading)

@@ -23,6 +23,11 @@ COMPILED_RUNNER = (
     "untuned.collect.definitions.definition:Definition.agent",
     f"{_ENVIRONMENT}.draw",
     f"{_ENVIRONMENT}.new_state",
+    f"{_ENVIRONMENT}.opened",
+    # What agents call in an environment that is stepped from Python.
+    "untuned.collect.environments.stepped:_stepping",
+    "untuned.collect.environments.stepped:_reset",
+    "untuned.collect.environments.stepped:_step",
 )
 PYTHON_RUNNER = ("untuned.adapters.training.trial:_run", f"{_ENVIRONMENT}.draw", f"{_ENVIRONMENT}.new_state")
 

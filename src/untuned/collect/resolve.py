@@ -17,7 +17,7 @@ from untuned.collect.definitions.definition import Definition, same_definitions
 from untuned.collect.definitions.registry import algorithm as algorithm_named
 from untuned.collect.definitions.registry import algorithms as our_algorithms
 from untuned.collect.engines.cells import Cell, CompiledRun, Recipe, Run
-from untuned.collect.environments.environment import CompiledEnvironment, Environment
+from untuned.collect.environments.environment import CompiledEnvironment, RunnableEnvironment
 from untuned.collect.environments.names import NAMES
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.fingerprints import source_digest
@@ -114,6 +114,9 @@ def _resolved(study: Study) -> Resolved:
         sys.path.insert(0, str(study.folder))
     algorithms = [_algorithm(chosen, f"algorithms[{n}]", study.folder) for n, chosen in enumerate(study.algorithms)]
     places = [_place(chosen, f"environments[{n}]", study.folder) for n, chosen in enumerate(study.environments)]
+    if any(isinstance(each, Definition) for each in algorithms):
+        for n, place in enumerate(places):
+            _seen(place, f"environments[{n}]")
     _check_distinct("algorithms", [each.name for each in algorithms])
     _check_distinct("environments", [each.name for each in places])
     measure = _metric(study.metric, study.folder)
@@ -319,27 +322,35 @@ def _cell(
     run: Run
     if not isinstance(algorithm, Definition):
         run = _adapter("algorithm").run(algorithm, place, study.seed)
-    elif isinstance(place, CompiledEnvironment):
-        if place.budget.episodes is None:
-            raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
-        run = CompiledRun(algorithm, place, study.seed, study.precision)
     else:
-        raise InvalidInput(
-            f"algorithms: {algorithm.name} is compiled and runs in compiled environments alone (untuned list "
-            f"environments); {place.name} is a Gymnasium environment, which needs algorithms written in Python"
-        )
+        seen = _seen(place)
+        if seen.budget.episodes is None:
+            raise InvalidInput(f"environments: {place.name} has no number of episodes, which {algorithm.name} needs")
+        run = CompiledRun(algorithm, seen, study.seed, study.precision)
     return Cell(
         algorithm=algorithm.name,
         environment=place.name,
         seed=study.seed,
         precision=study.precision,
         run=run,
-        compiled=isinstance(run, CompiledRun),
+        # A Gymnasium environment holds the interpreter's lock, whatever the agent.
+        compiled=isinstance(run, CompiledRun) and isinstance(place, CompiledEnvironment),
         version=_version(algorithm),
         definition_fingerprint=marks["algorithm", algorithm.name],
         environment_fingerprint=marks["environment", place.name],
         recipe=recipe,
     )
+
+
+def _seen(place: Place, where: str = "environments") -> RunnableEnvironment:
+    """Return an environment as compiled agents see it."""
+    if isinstance(place, RunnableEnvironment):
+        return place
+    try:
+        seen: RunnableEnvironment = place.for_agents()  # type: ignore[attr-defined]
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from None
+    return seen
 
 
 def _version(algorithm: Definition | Algorithm) -> str:
@@ -391,9 +402,9 @@ def _facts(
 def _identical(algorithms: Sequence[Definition | Algorithm], places: Sequence[Place]) -> dict[str, list[list[str]]]:
     definitions = [each for each in algorithms if isinstance(each, Definition)]
     return {
-        place.name: [list(group) for group in same_definitions(definitions, place)]
+        place.name: [list(group) for group in same_definitions(definitions, _seen(place))]
         for place in places
-        if isinstance(place, Environment)
+        if definitions or isinstance(place, CompiledEnvironment)
     }
 
 

@@ -14,6 +14,7 @@ from untuned.collect.environments.environment import CompiledEnvironment, Contin
 from untuned.collect.environments.pinball import LAYOUTS, TARGET
 from untuned.collect.environments.registry import environment as environment_of_name
 from untuned.collect.environments.rollout import reset_once, step_once
+from untuned.collect.kernels.jit import RandomState
 from untuned.collect.kernels.rng import random_state
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput
@@ -65,6 +66,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
         self._state = self.environment.new_state()
         self._random = random_state(0)
         self._dynamics: Dynamics | None = None
+        self._lent = False
         self._status = TRUNCATED
 
     @property
@@ -74,13 +76,23 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
             raise gymnasium.error.ResetNeeded("nothing is drawn yet: call reset() first")
         return self._dynamics
 
+    def lend(self, random: RandomState) -> Dynamics:
+        """Take all random numbers from a trial's stream from now on, and return the dynamics drawn from it.
+
+        Seeds are then ignored: the trial is the one that the compiled environment gives.
+        """
+        self._random = random
+        self._lent = True
+        self._dynamics = self.environment.draw(random)
+        return self._dynamics
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; with a seed, or at the first call, a new trial with fresh dynamics."""
         redraw = _redraw_asked(options)
         super().reset(seed=seed)
-        if seed is not None or self._dynamics is None:
+        if not self._lent and (seed is not None or self._dynamics is None):
             self._random = random_state(self.np_random_seed, self.environment.name)
             redraw = True
         if redraw:

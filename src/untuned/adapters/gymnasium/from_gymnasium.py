@@ -1,26 +1,111 @@
-"""Any Gymnasium environment with discrete actions, described as one of ours."""
+"""Gymnasium environments for trials: of any kind for algorithms in Python, of many kinds for compiled agents."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
-from untuned.adapters.gymnasium.probe import Make, Range, probed, what_is_made
-from untuned.collect.environments.checks import checked_action, checked_range, checked_size, whole_number
-from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates, Environment
+from untuned.adapters.gymnasium.environment import UntunedEnvironment
+from untuned.adapters.gymnasium.probe import Make, Probe, Range, probed, what_is_made
+from untuned.adapters.training.global_rngs import generators_seeded
+from untuned.collect.environments.checks import checked_range, whole_number
+from untuned.collect.environments.environment import Budget, ContinuousStates, DiscreteStates
+from untuned.collect.environments.stepped import SteppedEnvironment, Stepper
+from untuned.collect.kernels.jit import Floats, RandomState
+from untuned.collect.kernels.rng import random_state
 from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput
+from untuned.source_trees import own_code
+
+#: Episodes of a trial where nothing else is said.
+EPISODES = 100
+
+#: More dimensions leave no features that couple any two of them: 2**13 of at most 10,000 is all.
+MOST_DIMENSIONS = 13
 
 # Many environments write the largest float32 where they mean "no bound".
 _UNBOUNDED = 1e30
 
+#: What to scale by where a space of Gymnasium's own has no bounds: few episodes leave these ranges.
+_CUSTOMARY = {"CartPole-v1": {1: (-4.0, 4.0), 3: (-4.0, 4.0)}}
+
+Ranges = Sequence[Range | None] | Mapping[int, Range]
+
 
 @dataclass(frozen=True, kw_only=True)
-class GymnasiumEnvironment(Environment):
-    """The facts about a Gymnasium environment, and how to make one.
+class GymnasiumEnvironment:
+    """The facts about a Gymnasium environment, how to make one, and how compiled agents see it.
+
+    Parameters
+    ----------
+    name, title, summary
+        Its id, a name for readers, one line.
+    observations, actions
+        Its spaces, as Gymnasium writes them.
+    budget
+        How long a trial learns.
+    step_limit
+        Steps after which an episode ends whatever happened.
+    score_range
+        (worst, best) return of an episode that is possible at all; None if undeclared.
+    make
+        Returns a new instance.
+    described
+        The environment as compiled agents see it, or why they cannot run in it.
+    """
+
+    name: str
+    title: str
+    summary: str
+    observations: str
+    actions: str
+    budget: Budget
+    step_limit: int
+    score_range: Range | None
+    make: Make
+    described: "DescribedEnvironment | str"
+
+    def for_agents(self) -> "DescribedEnvironment":
+        """Return the environment as compiled agents see it; raises InvalidInput where they cannot run in it."""
+        if isinstance(self.described, str):
+            raise InvalidInput(self.described)
+        return self.described
+
+    def __fingerprint__(self) -> object:
+        # What readers are told, and which scores are possible at all, changes no trial.
+        decisive = {**self.facts(), "title": None, "summary": None, "score_range": None}
+        return decisive, what_is_made(self.make), self._seen()
+
+    def _seen(self) -> object:
+        """Return how compiled agents see the environment, for its fingerprint."""
+        if isinstance(self.described, str):
+            return None
+        described = self.described
+        code = own_code(f"{__name__}:_Running")
+        return described.states.facts(), described.clipped, described.first_action, described.first_state, code
+
+    def facts(self) -> dict[str, Any]:
+        """Return all of the above as plain JSON types, under the names that `Environment.facts` has."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "summary": self.summary,
+            "states": {"kind": "open", "space": self.observations},
+            "actions": {"space": self.actions},
+            "episodes": self.budget.episodes,
+            "steps": self.budget.steps,
+            "step_limit": self.step_limit,
+            "score_range": None if self.score_range is None else list(self.score_range),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribedEnvironment(SteppedEnvironment):
+    """A Gymnasium environment as compiled agents see it.
 
     Parameters
     ----------
@@ -34,57 +119,78 @@ class GymnasiumEnvironment(Environment):
     first_action: int = 0
     first_state: int = 0
 
-    def __fingerprint__(self) -> object:
-        return super().__fingerprint__(), self.first_action, self.first_state, what_is_made(self.make)
+    @contextlib.contextmanager
+    def start(self, random: RandomState) -> Iterator[Stepper]:
+        """Return a new instance for one trial, within a ``with``.
 
-    def start(self, seed: int) -> "Running":
-        """Return a new instance to run one trial in, seeded once.
-
-        Parameters
-        ----------
-        seed
-            Of its first reset; later ones go on from there.
+        One of our own environments takes its random numbers from ``random``, as it does in a kernel. Any other has
+        seeds of its own, made of ``random``, which stays as it is.
         """
-        return Running(self, seed)
+        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and what is written in C.
+        seeds = (random_state("gymnasium", *map(int, random)) >> np.uint64(33)).tolist()
+        instance = self.make()
+        with contextlib.closing(instance), generators_seeded(seeds[1]):
+            yield _Running(self, instance, seeds[0], random)
 
 
-class Running:
+class _Running:
     """One trial's instance of a Gymnasium environment, stepped like ours.
 
     Parameters
     ----------
     environment
         What to run.
+    instance
+        A new one.
     seed
-        Seeds the first reset; later ones go on with the environment's own random numbers.
+        Seeds the first reset; later ones continue with the environment's own random numbers.
+    random
+        The trial's random numbers, for environments of ours.
     """
 
-    def __init__(self, environment: GymnasiumEnvironment, seed: int) -> None:
-        self.environment = environment
-        self._seed: int | None = checked_size("seed", seed, 0, 2**63 - 1)
-        self._instance = environment.make()
+    def __init__(
+        self, environment: DescribedEnvironment, instance: gymnasium.Env[Any, Any], seed: int, random: RandomState
+    ) -> None:
+        self.dynamics: Mapping[str, float] = {}
+        if isinstance(instance.unwrapped, UntunedEnvironment):
+            self.dynamics = instance.unwrapped.lend(random).values
+        self._seed: int | None = seed
+        self._instance = instance
+        self._step = instance.step
+        self._name = environment.name
+        self._actions = len(environment.actions)
+        self._first_action = environment.first_action
+        self._first_state = environment.first_state
+        self._states = environment.states.number if isinstance(environment.states, DiscreteStates) else None
+        self._dimensions = environment.states.dimensions
 
-    def reset(self) -> NDArray[np.float64]:
-        """Start an episode; return the observation: float64[dimensions], the state's index for discrete states."""
+    def reset(self, state: Floats) -> None:
+        """Start an episode, and write the observation into ``state``."""
         observation, _ = self._instance.reset(seed=self._seed)
         self._seed = None
-        return self._flat(observation)
+        self._observe(state, observation)
 
-    def step(self, action: int) -> tuple[NDArray[np.float64], float, int]:
-        """Take one step; return (observation, reward, status), with our statuses."""
-        actions = len(self.environment.actions)
-        number = checked_action(self.environment.name, action, actions, f"0 to {actions - 1}")
-        observation, reward, terminated, truncated, _ = self._instance.step(number + self.environment.first_action)
-        status = TERMINATED if terminated else TRUNCATED if truncated else RUNNING
-        return self._flat(observation), float(reward), status
+    def step(self, state: Floats, action: int) -> tuple[float, int]:
+        """Take one step, write the observation into ``state``, and return (reward, status), with our statuses."""
+        if not 0 <= action < self._actions:
+            raise InvalidInput(f"action {action!r} is not allowed: {self._name} takes 0 to {self._actions - 1}")
+        observation, reward, terminated, truncated, _ = self._step(action + self._first_action)
+        self._observe(state, observation)
+        return float(reward), TERMINATED if terminated else TRUNCATED if truncated else RUNNING
 
-    def close(self) -> None:
-        """Release what the instance holds."""
-        self._instance.close()
-
-    def _flat(self, observation: object) -> NDArray[np.float64]:
-        flat = np.array(observation, dtype=np.float64).reshape(-1)
-        return flat - self.environment.first_state if self.environment.first_state else flat
+    def _observe(self, state: Floats, observation: Any) -> None:
+        if self._states is None:
+            # Not a plain assignment: NumPy would repeat a single number for all dimensions.
+            state[: self._dimensions] = np.asarray(observation).reshape(self._dimensions)
+            return
+        index = int(observation) - self._first_state
+        # Agents trust it as an index into their tables.
+        if not 0 <= index < self._states or index + self._first_state != observation:
+            raise InvalidInput(
+                f"{self._name} observed {observation!r}: its space allows whole numbers from {self._first_state} to "
+                f"{self._first_state + self._states - 1}"
+            )
+        state[0] = index
 
 
 def from_gymnasium(
@@ -93,25 +199,31 @@ def from_gymnasium(
     *,
     episodes: int | None = None,
     steps: int | None = None,
-    ranges: Sequence[Range | None] | Mapping[int, Range] | None = None,
+    observation_ranges: Ranges | None = None,
     score_range: Range | None = None,
     step_limit: int | None = None,
     name: str | None = None,
     **options: Any,
 ) -> GymnasiumEnvironment:
-    """Return a Gymnasium environment described as one of ours.
+    """Return a Gymnasium environment for trials.
+
+    Algorithms in Python can learn in any. Compiled agents need discrete actions, and observations that are discrete or
+    a box of up to 13 dimensions with finite ranges; where that is missing, `GymnasiumEnvironment.for_agents` says so.
 
     Parameters
     ----------
     environment
         An id for `gymnasium.make`, or a function that returns a new instance.
     episodes, steps
-        How long one trial learns; give exactly one.
-    ranges
-        (low, high) for scaling each dimension of the observation: one per dimension (None takes the space's), or by
-        index for some. Needed where the observation space has no finite bounds.
+        How long one trial learns; give at most one, 100 episodes by default. Steps run out within an episode, which is
+        played to its end; compiled agents learn for a number of episodes.
+    observation_ranges
+        (low, high) of each dimension of the observation: one per dimension (None takes the space's), or by index for
+        some. Needed by compiled agents where the observation space has no finite bounds, but for CartPole-v1, whose
+        velocities are then scaled by (-4, 4). What is outside is clipped before they see it.
     score_range
         (worst, best) return of an episode that is possible at all. Without it, intervals on means cannot be given.
+        Known for CartPole-v1, MountainCar-v0, Acrobot-v1 and FrozenLake-v1, if they are made without options.
     step_limit
         Steps after which an episode ends; by default what the id was registered with.
     name
@@ -122,30 +234,88 @@ def from_gymnasium(
     Raises
     ------
     InvalidInput
-        For actions that are not discrete, or observations that are neither discrete nor a box, or that have no
-        finite range: says what to wrap or declare.
+        For an environment that cannot be made, and for episodes that might never end.
 
     Examples
     --------
-    >>> from_gymnasium("CartPole-v1", episodes=100, ranges={1: (-4, 4), 3: (-4, 4)}).states.dimensions
+    >>> from_gymnasium("Pendulum-v1", steps=10_000).actions
+    'Box(-2.0, 2.0, (1,), float32)'
+    >>> from_gymnasium("CartPole-v1").for_agents().states.dimensions
     4
     """
-    budget = Budget(episodes=episodes, steps=steps)
     with probed(environment, step_limit=step_limit, name=name, options=options) as probe:
-        actions, first_action = _actions(probe.name, probe.instance.action_space)
-        if probe.ours is not None and ranges is None:
-            states, first_state = probe.ours.states, 0
+        if episodes is None and steps is None:
+            budget = Budget(episodes=EPISODES) if probe.ours is None else probe.ours.budget
         else:
-            states, first_state = _states(probe.name, probe.instance.observation_space, ranges)
+            budget = Budget(episodes=episodes, steps=steps)
+        limit = check_that_it_ends(probe.name, budget, probe.step_limit)
+        scores = probe.score_range(score_range)
+        try:
+            described: DescribedEnvironment | str = _described(probe, observation_ranges, budget, limit, scores)
+        except _Unsuited as unsuited:
+            described = str(unsuited)
+        observed, acted = (
+            " ".join(str(space).split()) for space in (probe.instance.observation_space, probe.instance.action_space)
+        )
     return GymnasiumEnvironment(
+        name=probe.name,
+        title=probe.name,
+        summary=probe.summary,
+        observations=observed,
+        actions=acted,
+        budget=budget,
+        step_limit=limit,
+        score_range=scores,
+        make=probe.make,
+        described=described,
+    )
+
+
+def check_that_it_ends(name: str, budget: Budget, step_limit: int | None) -> int:
+    """Return the step limit; raises InvalidInput where there is none.
+
+    Python cannot end the episode of a policy that goes in circles, so the trial would never return. To cut off the last
+    episode with a budget of steps would favour algorithms that never end a bad one.
+    """
+    if step_limit is None:
+        raise InvalidInput(
+            f"{name} has no limit on an episode's steps, so {budget} may never end: give step_limit=... (one that no "
+            "episode reaches, if they all end by themselves)"
+        )
+    return step_limit
+
+
+# How compiled agents see it.
+
+
+class _Unsuited(InvalidInput):
+    """Why compiled agents cannot run in an environment; algorithms in Python can all the same."""
+
+
+def _described(
+    probe: Probe, ranges: Ranges | None, budget: Budget, step_limit: int, score_range: Range | None
+) -> DescribedEnvironment:
+    actions, first_action = _actions(probe.name, probe.instance.action_space)
+    # Ours are seen as in a kernel: their own ranges, nothing clipped.
+    as_ours = probe.ours is not None and ranges is None
+    if probe.ours is not None and as_ours:
+        states, first_state = probe.ours.states, 0
+    else:
+        states, first_state = _states(probe, ranges)
+    if budget.episodes is None:
+        raise _Unsuited(
+            f"{probe.name} has a budget of {budget}: compiled agents learn for a number of episodes, give episodes=..."
+        )
+    return DescribedEnvironment(
         name=probe.name,
         title=probe.name,
         summary=probe.summary,
         states=states,
         actions=probe.ours.actions if probe.ours is not None else actions,
         budget=budget,
-        step_limit=probe.step_limit,
-        score_range=probe.score_range(score_range),
+        step_limit=step_limit,
+        score_range=score_range,
+        clipped=not as_ours,
         make=probe.make,
         first_action=first_action,
         first_state=first_state,
@@ -154,40 +324,47 @@ def from_gymnasium(
 
 def _actions(name: str, space: object) -> tuple[tuple[str, ...], int]:
     if not isinstance(space, spaces.Discrete):
-        raise InvalidInput(
-            f"{name} has the action space {space}: only discrete actions are supported; wrap it so that it has a "
-            "spaces.Discrete action space, and pass a function that makes the wrapped environment"
+        raise _Unsuited(
+            f"{name} has the action space {space}: compiled agents take discrete actions; wrap it so that it has a "
+            "spaces.Discrete action space, and give a function that makes the wrapped environment"
         )
     return tuple(f"action {number}" for number in range(int(space.n))), int(space.start)
 
 
-def _states(
-    name: str, space: object, ranges: Sequence[Range | None] | Mapping[int, Range] | None
-) -> tuple[DiscreteStates | ContinuousStates, int]:
+def _states(probe: Probe, ranges: Ranges | None) -> tuple[DiscreteStates | ContinuousStates, int]:
+    name, space = probe.name, probe.instance.observation_space
     if isinstance(space, spaces.Discrete):
         if ranges is not None:
-            raise InvalidInput(f"{name} has {space.n} discrete states: leave ranges out")
+            raise InvalidInput(f"{name} has {space.n} discrete states: leave observation_ranges out")
         return DiscreteStates(int(space.n)), int(space.start)
     if not isinstance(space, spaces.Box):
-        raise InvalidInput(
-            f"{name} has the observation space {space}: discrete states or a box of numbers are supported; "
-            "gymnasium.wrappers.FlattenObservation makes a box of most others"
+        raise _Unsuited(
+            f"{name} has the observation space {space}: compiled agents take discrete states or a box of numbers; "
+            "gymnasium.wrappers.FlattenObservation makes a box of most others, in a function that makes the wrapped "
+            "environment"
         )
     bounds = [(float(low), float(high)) for low, high in zip(space.low.flat, space.high.flat, strict=True)]
-    declared = _declared(name, ranges, len(bounds))
+    declared = {**_CUSTOMARY.get(probe.identifier or "", {}), **_declared(name, ranges, len(bounds))}
+    if len(bounds) > MOST_DIMENSIONS:
+        raise _Unsuited(
+            f"{name} has observations of {len(bounds)} dimensions: the features of compiled agents are for up to "
+            f"{MOST_DIMENSIONS}; wrap it so that it shows fewer, and give a function that makes the wrapped environment"
+        )
     chosen = [declared.get(index, bound) for index, bound in enumerate(bounds)]
     unbounded = [index for index, (low, high) in enumerate(chosen) if low <= -_UNBOUNDED or high >= _UNBOUNDED]
     if unbounded:
-        example = ", ".join(f"{index}: (low, high)" for index in unbounded[:4])
-        raise InvalidInput(
+        in_python = ", ".join(f"{index}: (low, high)" for index in unbounded[:4])
+        in_toml = ", ".join(f"{index} = [low, high]" for index in unbounded[:4])
+        raise _Unsuited(
             f"{name} has no finite range in dimension{'s' if len(unbounded) > 1 else ''} "
-            f"{', '.join(map(str, unbounded))} of its observations: declare what to scale by, ranges={{{example}}}"
+            f"{', '.join(map(str, unbounded))} of its observations, and compiled agents need one: declare "
+            f"observation_ranges={{{in_python}}}, in a study file observation_ranges = {{ {in_toml} }}"
         )
     empty = [index for index, (low, high) in enumerate(chosen) if not low < high]
     if empty:
-        raise InvalidInput(
+        raise _Unsuited(
             f"{name} has an empty range in dimension {empty[0]} of its observations, {chosen[empty[0]]}: "
-            f"declare one, ranges={{{empty[0]}: (low, high)}}"
+            f"declare another, observation_ranges={{{empty[0]}: (low, high)}}"
         )
     states = ContinuousStates(
         names=tuple(f"dimension {index}" for index in range(len(bounds))),
@@ -203,18 +380,21 @@ def _declared(name: str, ranges: object, dimensions: int) -> dict[int, Range]:
     if isinstance(ranges, Mapping):
         given: dict[Any, object] = dict(ranges)
     elif not isinstance(ranges, Sequence) or isinstance(ranges, str):
-        raise InvalidInput(f"ranges={ranges!r} is not allowed: give (low, high) by index, ranges={{1: (low, high)}}")
+        raise InvalidInput(
+            f"observation_ranges={ranges!r} is not allowed: give (low, high) by index, as in {{1: (low, high)}}"
+        )
     elif len(ranges) != dimensions:
         raise InvalidInput(
-            f"{len(ranges)} ranges for {dimensions} dimensions of {name}: give one each, None for the space's own, or "
-            "only some by index, ranges={1: (low, high)}"
+            f"{len(ranges)} observation_ranges for {dimensions} dimensions of {name}: give one each, None for the "
+            "space's own, or only some by index, as in {1: (low, high)}"
         )
     else:
         given = {index: limits for index, limits in enumerate(ranges) if limits is not None}
     declared = {}
     for key, limits in given.items():
-        index = whole_number(key)
+        # The keys of a table in TOML are texts.
+        index = int(key) if isinstance(key, str) and key.isdecimal() else whole_number(key)
         if index is None or not 0 <= index < dimensions:
-            raise InvalidInput(f"ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")
-        declared[index] = checked_range(f"ranges[{index}]", limits)
+            raise InvalidInput(f"observation_ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")
+        declared[index] = checked_range(f"observation_ranges[{index}]", limits)
     return declared

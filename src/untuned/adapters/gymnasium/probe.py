@@ -16,6 +16,15 @@ Make = Callable[[], gymnasium.Env[Any, Any]]
 Range = tuple[float, float]
 
 
+#: (worst, best) return of an episode in some of Gymnasium's own, made without options: the registry does not say.
+_SCORE_RANGES = {
+    "CartPole-v1": (1.0, 500.0),
+    "MountainCar-v0": (-200.0, -1.0),
+    "Acrobot-v1": (-500.0, 0.0),
+    "FrozenLake-v1": (0.0, 1.0),
+}
+
+
 @dataclass(frozen=True)
 class Probe:
     """One instance, made to look at, and what can be said of all that are made alike.
@@ -32,6 +41,10 @@ class Probe:
         What we know about it, if it is one of ours.
     step_limit
         The limit on an episode's steps that is in force; None if there is none that can be seen.
+    identifier
+        The id it was made by, with its version; None if a function made it.
+    changed
+        Whether options or a limit were given, which may change the returns.
     """
 
     make: Make
@@ -39,6 +52,8 @@ class Probe:
     name: str
     ours: CompiledEnvironment | None
     step_limit: int | None
+    identifier: str | None
+    changed: bool
 
     @property
     def summary(self) -> str:
@@ -46,13 +61,13 @@ class Probe:
         return self.ours.summary if self.ours is not None else f"Gymnasium's {self.name}"
 
     def score_range(self, declared: object) -> Range | None:
-        """Return the (worst, best) return of an episode: the declared one, else ours where it holds."""
+        """Return the (worst, best) return of an episode: the declared one, else a known one where it holds."""
         if declared is not None:
             return checked_range("score_range", declared)
         # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest way.
         if self.ours is not None and self.step_limit == self.ours.step_limit:
             return self.ours.score_range
-        return None
+        return None if self.changed else _SCORE_RANGES.get(self.identifier or "")
 
 
 @contextlib.contextmanager
@@ -70,14 +85,23 @@ def probed(
     try:
         called = name or _name(environment, instance)
         ours = _ours(environment, instance)
-        limits = (ours.step_limit if ours is not None else None, _time_limit(instance))
+        # Ours end by themselves, however they are wrapped.
+        limits = (getattr(_inner(instance), "step_limit", None), _time_limit(instance))
         own_limit = min((each for each in limits if each is not None), default=None)
         if step_limit is not None and own_limit is not None and own_limit < step_limit:
             raise InvalidInput(
                 f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
                 "itself; take that limit out where it is made, or give a smaller one"
             )
-        yield Probe(make, instance, called, ours, own_limit if step_limit is None else step_limit)
+        yield Probe(
+            make,
+            instance,
+            called,
+            ours,
+            own_limit if step_limit is None else step_limit,
+            instance.spec.id if isinstance(environment, str) and instance.spec is not None else None,
+            changed=bool(options) or step_limit is not None,
+        )
     finally:
         instance.close()
 
@@ -171,9 +195,14 @@ def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnv
 
     A function may have wrapped it, and a wrapper may change observations, actions and rewards.
     """
-    inner = getattr(instance.unwrapped, "environment", None)
     registered = instance.spec is not None and instance.spec.namespace == NAMESPACE
-    return inner if isinstance(environment, str) and registered and isinstance(inner, CompiledEnvironment) else None
+    return _inner(instance) if isinstance(environment, str) and registered else None
+
+
+def _inner(instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
+    """Return the environment of ours that is inside of all wrappers, None if it is another's."""
+    inner = getattr(instance.unwrapped, "environment", None)
+    return inner if isinstance(inner, CompiledEnvironment) else None
 
 
 def _time_limit(instance: gymnasium.Env[Any, Any]) -> int | None:

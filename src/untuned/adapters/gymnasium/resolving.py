@@ -3,24 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
-from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, open_gymnasium
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, from_gymnasium
 from untuned.errors import InvalidInput
 
 
-def environment(use: Any, options: Mapping[str, Any]) -> GymnasiumEnvironment | OpenEnvironment | None:
+def environment(use: Any, options: Mapping[str, Any]) -> GymnasiumEnvironment | None:
     """Return the environment that a study means, None for what cannot be one.
 
     Parameters
     ----------
     use
-        A Gymnasium id, a function that makes an environment, or what `untuned.from_gymnasium` or
-        `untuned.open_gymnasium` returned.
+        A Gymnasium id, a function that makes an environment, or what `untuned.from_gymnasium` returned.
     options
-        For `untuned.open_gymnasium`.
+        For `untuned.from_gymnasium`.
     """
-    if isinstance(use, GymnasiumEnvironment | OpenEnvironment):
+    if isinstance(use, GymnasiumEnvironment):
         if options:
             raise InvalidInput(f"the options {', '.join(options)} go with a name, not with an environment")
         return use
-    return open_gymnasium(use, **options) if isinstance(use, str) or callable(use) else None
+    return from_gymnasium(use, **options) if isinstance(use, str) or callable(use) else None

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
-from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
-from untuned.adapters.gymnasium.open_gymnasium import OpenEnvironment, check_that_it_ends
+from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, check_that_it_ends
 from untuned.adapters.training.budgeted import Metered, Unheard
 from untuned.adapters.training.global_rngs import generators_seeded, torch_is_loaded
 from untuned.adapters.training.trainer import Policy, Train, Trainer
@@ -38,7 +37,7 @@ with needs("gymnasium", "an algorithm written in Python"):
     import gymnasium
 
 #: Where an algorithm in Python can learn.
-Place = CompiledEnvironment | GymnasiumEnvironment | OpenEnvironment
+Place = CompiledEnvironment | GymnasiumEnvironment
 
 _PACKAGES = (str(Path(__file__).parents[2]), str(Path(gymnasium.__file__).parent))
 
@@ -61,7 +60,7 @@ def train_trial(
     trainer
         A trainer, or a bare function ``train(environment, draw)``.
     place
-        One of our environments or its name, or what `from_gymnasium` or `open_gymnasium` returns.
+        One of our environments or its name, or what `from_gymnasium` returns.
     seed, trial
         The study's seed and the trial's number; together with the two names they decide all that is random.
     stop
@@ -86,7 +85,7 @@ def train_trial(
     if not isinstance(there, Place):
         raise InvalidInput(
             f"{there!r} is no environment for a trial: give a name (untuned list environments), or what "
-            "untuned.environment, untuned.from_gymnasium or untuned.open_gymnasium returns"
+            "untuned.environment or untuned.from_gymnasium returns"
         )
     check_that_it_ends(there.name, there.budget, there.step_limit)
     seed = checked_size("seed", seed, 0, LARGEST)

@@ -2,17 +2,15 @@
 
 import dataclasses
 import math
-import traceback
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.engines.engine import Stop
-from untuned.collect.environments.environment import CompiledEnvironment
+from untuned.collect.environments.environment import RunnableEnvironment
 from untuned.collect.metrics import Metric
-from untuned.collect.runner.trial import run_trial
-from untuned.collect.trial import LONGEST_FAILURE, Trial
+from untuned.collect.runner.trial import described, run_trial
+from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
 
@@ -26,10 +24,10 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class CompiledRun:
-    """Runs trials of a compiled pair, without the interpreter's lock."""
+    """Runs trials of a compiled agent; in a compiled environment without the interpreter's lock."""
 
     definition: Definition
-    environment: CompiledEnvironment
+    environment: RunnableEnvironment
     seed: int
     precision: str
 
@@ -171,10 +169,3 @@ def scored(cell: Cell, trial: Trial) -> Trial:
         returns=trial.returns if recipe.keep_returns else None,
         final_returns=trial.final_returns if recipe.keep_returns else None,
     )
-
-
-def described(error: BaseException) -> str:
-    """Return an error in a line: its kind, its message, and where it was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where

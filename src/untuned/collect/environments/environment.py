@@ -1,13 +1,15 @@
 """What an environment is: the facts a complete algorithm may know, and the kernels that run it.
 
-`Environment` holds facts alone; `CompiledEnvironment` adds the kernels. Facts are all an algorithm's definition may
-ask for, so they are known before any step is taken.
+`Environment` holds facts alone; `CompiledEnvironment` adds the kernels, and `SteppedEnvironment`
+(`untuned.collect.environments.stepped`) kernels that call Python. Facts are all an algorithm's definition may ask for,
+so they are known before any step is taken.
 """
 
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -287,12 +289,70 @@ class Environment:
         }
 
 
+@dataclass(eq=False)
+class OpenedEnvironment:
+    """One trial's environment, as kernels take it.
+
+    Parameters
+    ----------
+    reset, step
+        Addresses of the compiled kernels.
+    state, parameters
+        Their memory: the state, and the dynamics of this trial.
+    dynamics
+        The parameters drawn for this trial, by name.
+    """
+
+    reset: int
+    step: int
+    state: Floats
+    parameters: Floats
+    dynamics: Mapping[str, float]
+
+    def check(self) -> None:
+        """Raise EnvironmentBroke if the environment cannot go on; compiled ones always can."""
+
+
+class EnvironmentBroke(Exception):
+    """An environment stepped from Python raised an error, the cause, or returned a number that is not finite.
+
+    Parameters
+    ----------
+    episodes, steps
+        How many were finished before, in learning and in playing together.
+    """
+
+    def __init__(self, episodes: int, steps: int) -> None:
+        super().__init__(f"the environment broke after {episodes} episodes")
+        self.episodes = episodes
+        self.steps = steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnableEnvironment(Environment, ABC):
+    """An environment that compiled agents can run in."""
+
+    @abstractmethod
+    def opened(
+        self, random: RandomState, stop: Callable[[], bool] | None = None
+    ) -> contextlib.AbstractContextManager[OpenedEnvironment]:
+        """Return one trial's environment, within a ``with``.
+
+        Parameters
+        ----------
+        random
+            The trial's random numbers; what the environment draws for the whole trial is drawn now.
+        stop
+            Polled during long episodes by environments that are stepped from Python; True ends the trial.
+        """
+
+
 #: (worst, best) return of an episode, given where the parameters come from.
 RangeRule = Callable[[tuple[Parameter, ...]], tuple[float, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompiledEnvironment(Environment):
+class CompiledEnvironment(RunnableEnvironment):
     """An environment whose dynamics are compiled kernels.
 
     The kernels keep everything in three arrays that the caller owns: ``state`` (the observation first, then whatever
@@ -343,6 +403,14 @@ class CompiledEnvironment(Environment):
         """Return fresh dynamics for one trial; takes one random number per parameter, in order."""
         values = {each.name: float(each.distribution.quantile(uniform(random))) for each in self.parameters}
         return Dynamics(values=values, vector=np.array([*values.values(), *self.constants]))
+
+    @contextlib.contextmanager
+    def opened(self, random: RandomState, stop: Callable[[], bool] | None = None) -> Iterator[OpenedEnvironment]:
+        """Return one trial's environment, its dynamics drawn from ``random``; ``stop`` is not polled in kernels."""
+        dynamics = self.draw(random)
+        yield OpenedEnvironment(
+            self.compiled_reset, self.compiled_step, self.new_state(), dynamics.vector, dynamics.values
+        )
 
     def nominal(self) -> "CompiledEnvironment":
         """Return this environment with every drawn parameter at its customary value instead."""

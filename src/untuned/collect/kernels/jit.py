@@ -7,6 +7,7 @@ Flags and cache are those of `untuned.compiling`. One rule more lives here:
   as C functions, and handed over as the address of their code: cached, 1 us, and a new one recompiles nobody.
 """
 
+import ctypes
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,11 +25,13 @@ from untuned.compiling import INTERPRETED, LICENCES, STRICT, Compiler
 __all__ = [
     "INTERPRETED",
     "STRICT",
+    "Callback",
     "Floats",
     "RandomState",
     "Reset",
     "Step",
     "cache_directory",
+    "callback_at",
     "fingerprint",
     "kernel",
     "kernel_sources",
@@ -125,3 +128,9 @@ def _function_at(signature: object) -> Callable[[Any], Any]:
 reset_at: Callable[[int], Reset] = _function_at(_RESET_SIGNATURE)
 #: ``step_at(address)``, inside a kernel: the step function that stands there.
 step_at: Callable[[int], Step] = _function_at(_STEP_SIGNATURE)
+
+#: The C type of a Python function that kernels call: takes an action, returns a status. It takes the interpreter's lock
+#: by itself, 0.25 us a call.
+Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+#: ``callback_at(address)``, inside a kernel: the `Callback` that stands there.
+callback_at: Callable[[int], Callable[[int], int]] = Callback if INTERPRETED else _function_at(types.int64(types.int64))

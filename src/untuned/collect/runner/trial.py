@@ -5,8 +5,12 @@ trial's number. The same key gives the same trial to the bit on the same machine
 at the same time.
 """
 
+import math
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,11 +19,16 @@ from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.draw import Draw
 from untuned.collect.definitions.registry import algorithm
 from untuned.collect.environments.checks import checked_choice, checked_size
-from untuned.collect.environments.environment import FINAL_EPISODES, CompiledEnvironment, DiscreteStates, Dynamics
+from untuned.collect.environments.environment import (
+    FINAL_EPISODES,
+    DiscreteStates,
+    EnvironmentBroke,
+    RunnableEnvironment,
+)
 from untuned.collect.environments.registry import environment as environment_named
 from untuned.collect.kernels.jit import Floats, fingerprint
 from untuned.collect.kernels.rng import random_state, uniform
-from untuned.collect.trial import LARGEST, Trial
+from untuned.collect.trial import LARGEST, LONGEST_FAILURE, Trial
 from untuned.errors import InvalidInput, Stopped
 
 #: The types that weights may have, by name.
@@ -30,9 +39,23 @@ _PIECE = 0.2
 _FIRST_PIECE = 4
 
 
+def described(error: BaseException) -> str:
+    """Return an error in a line: its kind, what it says, and where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where
+
+
+class ForAgents(Protocol):
+    """What can be described to compiled agents, such as what `from_gymnasium` returns."""
+
+    def for_agents(self) -> RunnableEnvironment:
+        """Return the environment as compiled agents see it; raises InvalidInput where they cannot run in it."""
+
+
 def run_trial(
     definition: Definition | str,
-    environment: CompiledEnvironment | str,
+    environment: RunnableEnvironment | ForAgents | str,
     *,
     seed: int = 0,
     trial: int = 0,
@@ -46,7 +69,7 @@ def run_trial(
     definition
         A complete definition, or the name of one (`untuned list algorithms`).
     environment
-        An environment, or the name of one (`untuned list environments`).
+        An environment, the name of one (`untuned list environments`), or what `from_gymnasium` returns.
     seed, trial
         The study's seed and the trial's number; together with the two names they decide all that is random.
     precision
@@ -55,12 +78,19 @@ def run_trial(
     stop
         Polled between episodes, a few times a second where these are short; when it returns True, `Stopped` is raised.
 
+    Returns
+    -------
+    result
+        With a ``failure`` and without a score when an environment that is stepped from Python raised an error, or
+        returned a number that is not finite.
+
     Raises
     ------
     UnknownName
         For a name that does not exist.
     InvalidInput
-        For a seed, number or precision that is not allowed, and for an environment without a number of episodes.
+        For a seed, number or precision that is not allowed, for an environment without a number of episodes, and for a
+        Gymnasium environment with other than discrete actions and discrete or bounded observations.
     Stopped
         When ``stop`` returned True; the trial then has no result.
 
@@ -76,11 +106,13 @@ def run_trial(
         raise InvalidInput(
             f"{chosen!r} is not an algorithm: give a name (untuned list algorithms) or an untuned.Definition"
         )
-    if not isinstance(place, CompiledEnvironment):
-        raise InvalidInput(
-            f"{getattr(place, 'name', place)!r} has no compiled dynamics: give a name (untuned list environments), or "
-            "what untuned.environment returns"
-        )
+    if not isinstance(place, RunnableEnvironment):
+        if not callable(getattr(place, "for_agents", None)):
+            raise InvalidInput(
+                f"{getattr(place, 'name', place)!r} is not an environment: give a name (untuned list environments), or "
+                "what untuned.environment or untuned.from_gymnasium returns"
+            )
+        place = place.for_agents()
     seed = checked_size("seed", seed, 0, LARGEST)
     trial = checked_size("trial", trial, 0, LARGEST)
     checked_choice("precision", precision, PRECISIONS)
@@ -90,68 +122,84 @@ def run_trial(
             "give it Budget(episodes=...)"
         )
     begin = time.perf_counter()
-    draw, dynamics, learner, returns, final_returns, steps = _learn_and_play(
-        chosen, place, seed, trial, precision, stop
-    )
+    lived = _learn_and_play(chosen, place, seed, trial, precision, stop)
+    failed = lived.failure is not None
     return Trial(
         seed=seed,
         algorithm=chosen.name,
         environment=place.name,
         trial=trial,
         precision=precision,
-        score=float(returns.mean()),
-        final_return=float(final_returns.mean()),
-        returns=returns,
-        final_returns=final_returns,
-        draws=draw.record,
-        dynamics=dict(dynamics.values),
-        steps=steps,
-        diverged=learner.diverged,
+        score=math.nan if failed else float(lived.returns.mean()),
+        final_return=math.nan if failed else float(lived.final_returns.mean()),
+        returns=lived.returns,
+        final_returns=lived.final_returns,
+        draws=lived.draw.record,
+        dynamics=dict(lived.dynamics),
+        steps=lived.steps,
+        diverged=lived.learner.diverged,
         seconds=time.perf_counter() - begin,
-        adapted=learner.adapted,
+        adapted=lived.learner.adapted,
         definition_version=str(chosen.version),
         fingerprint=fingerprint(),
+        failure=lived.failure,
     )
+
+
+class _Lived(NamedTuple):
+    """What a trial leaves: what was drawn, what learned, and its returns, up to a failure."""
+
+    draw: Draw
+    dynamics: Mapping[str, float]
+    learner: Learner
+    returns: Floats
+    final_returns: Floats
+    steps: int
+    failure: str | None
 
 
 def _learn_and_play(
     chosen: Definition,
-    place: CompiledEnvironment,
+    place: RunnableEnvironment,
     seed: int,
     trial: int,
     precision: str,
     stop: Callable[[], bool] | None,
-) -> tuple[Draw, Dynamics, Learner, Floats, Floats, int]:
-    """Return what was drawn for the algorithm and the environment, the learner, its returns, and the steps it took.
-
-    Everything that decides a trial's numbers is in here, since fingerprints start from here.
-    """
+) -> _Lived:
+    """Return what a trial leaves. Everything that decides its numbers is in here: fingerprints start from here."""
     assert place.budget.episodes is not None
     random = random_state(seed, chosen.name, place.name, trial)
-    dynamics = place.draw(random)
-    draw = Draw(lambda: uniform(random), number=trial)
-    agent = chosen.agent(place, draw)
-    learner = agent.start(
-        World(
-            Place(place.compiled_reset, place.compiled_step, place.new_state(), dynamics.vector, random),
-            actions=len(place.actions),
-            episodes=place.budget.episodes,
-            states=place.states.number if isinstance(place.states, DiscreteStates) else None,
-            dimensions=place.states.dimensions,
-            real=PRECISIONS[precision],
-        )
-    )
     returns = np.zeros(place.budget.episodes)
     final_returns = np.zeros(FINAL_EPISODES)
-    steps = _in_pieces(learner.learn, returns, stop)
-    _in_pieces(learner.play, final_returns, stop)
-    return draw, dynamics, learner, returns, final_returns, steps
+    failure = None
+    with place.opened(random, stop) as opened:
+        draw = Draw(lambda: uniform(random), number=trial)
+        agent = chosen.agent(place, draw)
+        learner = agent.start(
+            World(
+                Place(opened.reset, opened.step, opened.state, opened.parameters, random),
+                actions=len(place.actions),
+                episodes=place.budget.episodes,
+                states=place.states.number if isinstance(place.states, DiscreteStates) else None,
+                dimensions=place.states.dimensions,
+                real=PRECISIONS[precision],
+            )
+        )
+        try:
+            steps = _in_pieces(learner.learn, returns, stop, opened.check)
+            _in_pieces(learner.play, final_returns, stop, opened.check)
+        except EnvironmentBroke as broke:
+            failure = described(broke.__cause__ or broke)
+            returns, final_returns, steps = returns[: broke.episodes], final_returns[:0], broke.steps
+    return _Lived(draw, opened.dynamics, learner, returns, final_returns, steps, failure)
 
 
-def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None) -> int:
+def _in_pieces(
+    work: Callable[[Floats], int], returns: Floats, stop: Callable[[], bool] | None, check: Callable[[], None]
+) -> int:
     """Do the work a few episodes at a time, and return the number of steps.
 
-    Between pieces Python handles signals, and ``stop`` is polled.
+    Between pieces Python handles signals, ``stop`` is polled, and ``check`` raises if the environment broke.
     """
     done = 0
     size = _FIRST_PIECE
@@ -161,6 +209,7 @@ def _in_pieces(work: Callable[[Floats], int], returns: Floats, stop: Callable[[]
             raise Stopped
         begin = time.perf_counter()
         steps += work(returns[done : done + size])
+        check()
         done += size
         spent = time.perf_counter() - begin
         # Longer pieces, but not much longer at once: episodes tend to change their length.
