@@ -20,8 +20,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import untuned
-from cli.test_cli import ESCAPE, HABITS
 from support.calling import Call, Said, caller, refuse
+from support.programs import ESCAPE, HABITS
 from untuned import Study, collect_scores
 from untuned.adapters import exports
 from untuned.api import Progress
