@@ -7,9 +7,26 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support.programs import HABITS
-
 TESTS = Path(__file__).parent
+
+#: Variables by which a user's shell, terminal or CI service changes what programs print.
+HABITS = (
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "LINES",
+    "NO_COLOR",
+    "PYTHONIOENCODING",
+    "PYTHONWARNINGS",
+    "PY_COLORS",
+    "TERM",
+    "TERMINAL_WIDTH",
+    "TTY_COMPATIBLE",
+    "TTY_INTERACTIVE",
+)
 
 #: Markers by folder or file; a test of `make quick` has none of them (see pyproject.toml).
 MARKERS = {
