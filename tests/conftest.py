@@ -46,6 +46,9 @@ MARKERS = {
     "contract/test_questions.py": "documents",
     "contract/test_reference.py": "documents",
     "contract/test_theory.py": "documents",
+    "contract/test_compiling.py": "slow",
+    "contract/test_fidelity.py": "slow",
+    "contract/test_sb3.py": "slow",
 }
 
 # A deadline, or a health check of speed, would depend on the machine's load; and a test that was green stays green

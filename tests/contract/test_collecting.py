@@ -423,6 +423,7 @@ def test_a_disk_that_is_full_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert collect_scores(STUDY, folder, workers=1).complete
 
 
+@pytest.mark.kills
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="run this on Linux or macOS: it sends SIGINT to a process")
 @pytest.mark.parametrize("python", [False, True])
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(python: bool, tmp_path: Path) -> None:

@@ -95,8 +95,8 @@ def all_tables(evaluation: Evaluation) -> dict[str, Table]:
 
 
 def numbers_apart(text: str) -> tuple[list[str], list[float]]:
-    """Return what is no number of many digits, and those: they may differ in the last one between machines."""
-    long = r"-?\d+\.\d{6,}(?:e-?\d+)?"
+    """Return the text between decimal numbers, and the numbers: their last digits may differ between machines."""
+    long = r"-?\d+\.\d+(?:e-?\d+)?"
     return re.split(long, text), [float(number) for number in re.findall(long, text)]
 
 
