@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # The markers of tests that `make quick` leaves out (pyproject.toml says what they are).
-SLOWER := slow or documents or browser or kills or latex or ray or statistics
+SLOWER := browser or contract or documents or kills or latex or oracle or ray or slow or statistics
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
 .PHONY: demo test quick lint prose bench measure docs reference links clean help
@@ -21,7 +21,7 @@ demo: $(READY) ## the paper's experiment in small: eleven algorithms, four envir
 test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some of them
 	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
-quick: $(READY) ## tests without documents, browser, Ray, LaTeX, statistics, kills: two minutes; takes ARGS as well
+quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m "not ($(SLOWER))" $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts

@@ -28,9 +28,11 @@ HABITS = (
     "TTY_INTERACTIVE",
 )
 
-#: Markers by folder or file; a test of `make quick` has none of them (see pyproject.toml).
+#: Markers by folder and file; a test of `make quick` has none of them (see pyproject.toml).
 MARKERS = {
     "browser": "browser",
+    "contract": "contract",
+    "oracle": "oracle",
     "statistical": "statistics",
     "contract/test_ray.py": "ray",
     "contract/test_store_kill.py": "kills",
@@ -46,9 +48,6 @@ MARKERS = {
     "contract/test_questions.py": "documents",
     "contract/test_reference.py": "documents",
     "contract/test_theory.py": "documents",
-    "contract/test_compiling.py": "slow",
-    "contract/test_fidelity.py": "slow",
-    "contract/test_sb3.py": "slow",
 }
 
 # A deadline, or a health check of speed, would depend on the machine's load; and a test that was green stays green

@@ -418,6 +418,7 @@ def compiled(folder: Path, *texts: str) -> str:
     return finished.stdout
 
 
+@pytest.mark.latex
 def test_all_tables_compile_under_horrible_names(horrible: Evaluation, tmp_path: Path) -> None:
     found = all_tables(horrible)
     assert len(found["environments"].rows) > 40
@@ -431,6 +432,7 @@ def test_all_tables_compile_under_horrible_names(horrible: Evaluation, tmp_path:
     assert [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", said) if float(width) > 10] == []
 
 
+@pytest.mark.latex
 def test_all_tables_of_few_rows_compile_without_longtable(plain: Evaluation, tmp_path: Path) -> None:
     texts = [table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(all_tables(plain).values())]
     assert not any("longtable" in text for text in texts)

@@ -476,6 +476,7 @@ def test_the_summary_counts(whole: Reproduction) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_has_page_numbers_tables_and_figures(tmp_path: Path) -> None:
     places = ("acrobot", "cart-pole")
     found, others = judged(board(places))
