@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The markers of tests that `make quick` leaves out (pyproject.toml says what they are).
+SLOWER := browser or contract or documents or kills or latex or oracle or ray or slow or statistics
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test lint bench measure docs reference links clean help
+.PHONY: demo test quick lint prose bench measure docs reference links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -16,14 +18,20 @@ demo: $(READY) ## the paper's experiment in small: eleven algorithms, four envir
 	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
 
-test: lint ## lint, types, rooms, tests
-	$(BIN)/pytest -n auto --dist worksteal
+test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some of them
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+
+quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
+	$(BIN)/pytest -n auto --dist worksteal -m "not ($(SLOWER))" $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+prose: $(READY) ## suggestions for documents and docstrings: spelling, plain words; never an error
+	$(BIN)/python docs_tools/prose.py $(ARGS)
 
 bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/environments.py

@@ -599,7 +599,7 @@ def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
         "</title><script>document.title='owned'</script>",
         "$plain$",
     )
-    found = reporting.evaluated(reporting.HORRIBLE, environments, 20, refine=0)
+    found = reporting.evaluated(reporting.HORRIBLE, environments, 20, weights="uniform", refine=0)
     untuned.report(found, tmp_path / "report.html", title="</title><script>document.title='owned'</script>")
     with visiting(browser, tmp_path / "report.html") as visit:
         visit.scrolled()

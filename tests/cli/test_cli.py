@@ -3,7 +3,6 @@
 import functools
 import importlib.metadata
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,23 +12,10 @@ from typing import Any
 import pytest
 
 import untuned
+from support.programs import ESCAPE, PROGRAM, environment, run, succeeded
 from untuned.cli.main import main
 from untuned.collect.environments.names import NAMES
 
-ESCAPE = "\x1b"
-# The machine that runs the tests has a terminal and habits of its own.
-HABITS = (
-    "COLUMNS",
-    "TERMINAL_WIDTH",
-    "FORCE_COLOR",
-    "NO_COLOR",
-    "PY_COLORS",
-    "GITHUB_ACTIONS",
-    "CI",
-    "PYTHONIOENCODING",
-)
-
-PROGRAM = "import sys; sys.argv[0] = 'untuned'; from untuned.cli.main import main; main()"
 # The program with one more command, which goes wrong in the way it is told to.
 FAILING = """
 import sys
@@ -55,30 +41,6 @@ def fail(kind: str) -> None:
 
 program.main()
 """
-
-
-def environment(**variables: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in HABITS}
-    return {**kept, "PYTHONIOENCODING": "utf-8", **variables}
-
-
-@functools.cache
-def run(*arguments: str, program: str = PROGRAM, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=environment(**variables),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-
-
-def succeeded(*arguments: str, **variables: str) -> str:
-    finished = run(*arguments, **variables)
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stderr == ""
-    return finished.stdout
 
 
 def said_once(message: str, text: str) -> bool:

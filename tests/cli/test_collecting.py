@@ -20,8 +20,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import untuned
-from cli.test_cli import ESCAPE, HABITS
 from support.calling import Call, Said, caller, refuse
+from support.programs import ESCAPE
 from untuned import Study, collect_scores
 from untuned.adapters import exports
 from untuned.cli.progress import Display, duration, sentence
@@ -58,9 +58,7 @@ def refused(said: Said, *words: str) -> None:
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Be in an empty folder, with no habits of the machine's, and leave nothing of the studies behind."""
-    for habit in HABITS:
-        monkeypatch.delenv(habit, raising=False)
+    """Be in an empty folder, and leave nothing of the studies behind."""
     monkeypatch.setenv("COLUMNS", "100")
     # A study's folder is looked in for modules.
     monkeypatch.setattr(sys, "path", list(sys.path))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import untuned
-from cli.test_cli import ESCAPE, run, succeeded
+from support.programs import ESCAPE, run, succeeded
 from untuned.cli.main import main
 
 SHIFTS = {"sarsa": 1.5, "q": 1.0, "ppo <b>": 0.0}

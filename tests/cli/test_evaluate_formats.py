@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import untuned
-from cli.test_cli import ESCAPE, PROGRAM, environment, succeeded
 from support.calling import Call, caller
+from support.programs import ESCAPE, PROGRAM, environment, succeeded
 from untuned import tables
 
 

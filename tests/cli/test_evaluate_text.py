@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import untuned
-from cli.test_cli import ESCAPE, HABITS, PROGRAM, environment
 from support.calling import Call, caller
+from support.programs import ESCAPE, PROGRAM, environment
 
 LONG = "an-algorithm-whose-name-is-longer-than-a-line(λ)" * 2
 SHIFTS = {"sarsa": 2.5, LONG: 1.0, "ppo <b>[red]": 0.0}
@@ -34,9 +34,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def evaluate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    for habit in HABITS:
-        monkeypatch.delenv(habit, raising=False)
+def evaluate(capsys: pytest.CaptureFixture[str]) -> Call:
     return caller(capsys, "evaluate")
 
 

@@ -26,6 +26,7 @@ def trials(folder: Path) -> int:
         return sum(store.counts().values())
 
 
+@pytest.mark.slow
 def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path: Path) -> None:
     out = tmp_path / "out"
     said = call(*SMALL, "--out", out)
@@ -57,6 +58,7 @@ def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path:
         assert store.trial("ac", "chain-10-stochastic", 1).score == fresh.score
 
 
+@pytest.mark.slow
 def test_it_stops_and_goes_on(tmp_path: Path) -> None:
     asked = iter(range(10**6))
     places = ["chain-10-deterministic", "chain-10-stochastic"]
@@ -91,6 +93,7 @@ class stopping:  # noqa: N801
     def __exit__(self, *_: object) -> None: ...
 
 
+@pytest.mark.slow
 def test_with_the_nine_environments_of_table_2_that_is_made_too(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

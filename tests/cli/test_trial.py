@@ -5,12 +5,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
 
-from cli.test_cli import PROGRAM, environment, run, succeeded
+from support.programs import PROGRAM, environment, run, succeeded
 from untuned.cli.main import main
 from untuned.collect.runner.trial import run_trial
 
@@ -188,7 +187,8 @@ def test_help() -> None:
 
 # A trial that learns for minutes.
 ENDLESS = """
-import dataclasses, signal, sys
+import dataclasses, signal, sys, time
+from types import SimpleNamespace
 sys.argv[0] = "untuned"
 import untuned.cli.main as program
 import untuned.collect.runner.trial as runner
@@ -197,7 +197,14 @@ found = runner.environment_named
 runner.environment_named = lambda name: dataclasses.replace(found(name), budget=Budget(episodes=100_000_000))
 # Where tests run in the background the signal is ignored, and processes inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-print("ready", file=sys.stderr, flush=True)
+# The runner looks at the clock before and after every piece of learning: at the fifth look, two pieces are done.
+looks = []
+def perf_counter():
+    looks.append(None)
+    if len(looks) == 5:
+        print("learning", file=sys.stderr, flush=True)
+    return time.perf_counter()
+runner.time = SimpleNamespace(perf_counter=perf_counter)
 program.main()
 """
 
@@ -205,9 +212,7 @@ program.main()
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows cannot send a process SIGINT alone: try Ctrl-C by hand there"
 )
-def test_an_interruption_is_heard_within_two_seconds() -> None:
-    # Compiled before, so that learning is what is interrupted; without that, it would go on for a minute or more.
-    succeeded("trial", *CELL)
+def test_an_interruption_is_heard_while_an_algorithm_learns() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ENDLESS, "trial", *CELL],
         env=environment(),
@@ -217,9 +222,9 @@ def test_an_interruption_is_heard_within_two_seconds() -> None:
     ) as process:
         try:
             assert process.stderr is not None
-            assert process.stderr.readline() == "ready\n"
-            time.sleep(2.0)
+            assert process.stderr.readline() == "learning\n"
             process.send_signal(signal.SIGINT)
-            process.wait(timeout=2.0)
+            # 100 million episodes would take hours.
+            process.wait(timeout=300)
         finally:
             process.kill()

@@ -48,4 +48,4 @@ def test_the_file_has_the_paper() -> None:
 def test_the_page_has_both_entries() -> None:
     page = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
     assert f"```bibtex\n{citation(untuned.__version__)}\n```" in page
-    assert f"of untuned {untuned.__version__} and hold together" in page
+    assert f"untuned {untuned.__version__}" in page.replace(citation(untuned.__version__), "")

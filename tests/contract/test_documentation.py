@@ -132,7 +132,7 @@ def test_examples_in_docstrings_hold(module: str) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "measure", "docs", "reference", "links"])
+@pytest.mark.parametrize("target", ["demo", "test", "quick", "prose", "bench", "measure", "docs", "reference", "links"])
 def test_the_makefile_has_its_doors(target: str) -> None:
     finished = subprocess.run(
         [needs.program("make", "make"), "--dry-run", target],

@@ -37,8 +37,9 @@ def study(use: str, trials: int = 2, **options: Any) -> Study:
     return Study("s", [{"use": f"support.agents_of_users:{use}", "name": "it"}], [there], trials=trials, **options)
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
+def eventually(condition: Callable[[], bool]) -> None:
+    """Wait for it, with a deadline that only ends what would never end, however busy the machine is."""
+    deadline = time.monotonic() + 300.0
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -89,7 +90,7 @@ def test_a_stop_makes_no_failures(to_all: bool, running: Any, tmp_path: Path) ->
     process = running("dawdles")
     eventually(lambda: stored(tmp_path / "long") > 1)
     (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Rerun the command to resume" in said
     with Store.open(tmp_path / "long") as store:
@@ -112,15 +113,15 @@ def children(pid: int) -> set[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="run this on Linux: it looks in /proc")
-def test_nobody_is_left_behind_when_the_program_is_killed(running: Any) -> None:
-    process = running("hangs")
-    eventually(lambda: len(children(process.pid)) == 2)
-    left = children(process.pid)
-    # Long enough to be in the middle of a trial.
-    time.sleep(2.0)
+def test_nobody_is_left_behind_when_the_program_is_killed(running: Any, tmp_path: Path) -> None:
+    process = running("hangs_after_saying_so")
+    # Both are in the middle of a trial.
+    eventually(lambda: len(list(tmp_path.glob("hanging-*"))) == 2)
+    left = {int(path.name.removeprefix("hanging-")) for path in tmp_path.glob("hanging-*")}
+    assert children(process.pid) >= left
     process.kill()
     process.wait()
-    eventually(lambda: not any(Path(f"/proc/{each}").exists() for each in left), 15.0)
+    eventually(lambda: not any(Path(f"/proc/{each}").exists() for each in left))
 
 
 def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
         "untuned.collect_scores(study, 'results', workers=1)\n"
     )
     finished = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert finished.returncode != 0
     assert "__main__" in finished.stderr.splitlines()[-1]
@@ -163,12 +164,13 @@ def test_what_a_trial_leaves_behind_is_gone_where_trials_are_isolated(tmp_path: 
     assert remembered("alone", isolate=True) == [0, 0, 0]
 
 
-def test_one_thread_per_process(tmp_path: Path) -> None:
+def test_one_thread_per_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     collect_scores(study("threads", 1), tmp_path / "study", workers=1)
     with Store.open(tmp_path / "study") as store:
         trial = store.trial("it", "CartPole-v1", 0)
     assert trial.failure is None
-    assert "OMP_NUM_THREADS" not in os.environ or os.environ["OMP_NUM_THREADS"] != "1"
+    assert "OMP_NUM_THREADS" not in os.environ
 
 
 @pytest.mark.slow
@@ -191,10 +193,10 @@ def test_a_reader_that_goes_away_does_not_end_the_trials(tmp_path: Path) -> None
         'name = "s"\ntrials = 300\nalgorithms = ["sarsa"]\nenvironments = ["chain-10-stochastic"]\n'
     )
     command = f"({sys.executable} -m untuned collect short.toml --workers 1 2>&1; echo $? > code) | head -c 1"
-    subprocess.run(command, shell=True, cwd=tmp_path, timeout=120, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, shell=True, cwd=tmp_path, timeout=300, check=True, stdout=subprocess.DEVNULL)
     assert stored(tmp_path / "short") == 300
     closed = f"{sys.executable} -m untuned collect short.toml --trials 301 2>&-"
-    subprocess.run(closed, shell=True, cwd=tmp_path, timeout=120, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(closed, shell=True, cwd=tmp_path, timeout=300, check=True, stdout=subprocess.DEVNULL)
     assert stored(tmp_path / "short") == 301
 
 
@@ -276,6 +278,6 @@ def test_a_script_of_compiled_pairs_needs_no_guard(tmp_path: Path) -> None:
         "print(untuned.collect_scores(study, 'results', workers=2).stored)\n"
     )
     finished = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True
     )
     assert (finished.stdout, finished.stderr) == ("100\n", "")

@@ -1,5 +1,6 @@
 """The figures in the answers to questions are those of the program."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +20,17 @@ def decides(algorithms: int, environments: int, trials: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("algorithms", "environments", "fewest", "sentence"),
+    ("algorithms", "environments", "fewest", "words"),
     [
-        (2, 1, 6, "on one environment take 6 trials before any verdict is possible"),
-        (2, 2, 7, "on two environments 7"),
-        (2, 9, 9, "on nine 9"),
-        (11, 15, 16, "with eleven algorithms on fifteen environments it is 16."),
+        (2, 1, 6, "on one environment"),
+        (2, 2, 7, "on two environments"),
+        (2, 9, 9, "on nine"),
+        (11, 15, 16, "on fifteen environments"),
     ],
 )
-def test_the_fewest_trials_that_decide_anything(algorithms: int, environments: int, fewest: int, sentence: str) -> None:
-    assert sentence in PAGE
+def test_the_fewest_trials_that_decide_anything(algorithms: int, environments: int, fewest: int, words: str) -> None:
+    # The first number after the words.
+    assert re.search(rf"{words}\D*\b{fewest}\b", PAGE)
     assert decides(algorithms, environments, fewest)
     assert not decides(algorithms, environments, fewest - 1)
 
@@ -37,10 +39,9 @@ def test_many_environments_and_five_trials() -> None:
     rng = np.random.default_rng(0)
     scores = 0.5 * np.arange(4.0)[:, None, None] + rng.standard_normal((4, 57, 5))
     by_game = untuned.evaluate(scores)
-    assert "intervals come out nearly as wide as [0, 1]" in PAGE
     assert (by_game.high_a - by_game.low_a).min() > 0.97
     decided = int(untuned.evaluate(scores, weights="uniform").pairs.better_ab.sum())
-    assert f"decides {decided} of 6 pairs" in PAGE
+    assert re.search(rf"\b{decided} of 6\b", PAGE)
 
 
 def test_a_higher_mean_and_a_lower_score() -> None:
@@ -48,7 +49,7 @@ def test_a_higher_mean_and_a_lower_score() -> None:
     assert lucky.mean() > steady.mean()
     found = untuned.evaluate({"lucky": {"m": lucky}, "steady": {"m": steady}}, weights="uniform")
     low, high = sorted(found.score_a)
-    assert f"scores {low:.2f} and {high:.2f} in such an example" in PAGE
+    assert f"{low:.2f} and {high:.2f}" in PAGE
     assert found.verdict("steady", "lucky") == "better"
 
 
@@ -62,4 +63,4 @@ def test_the_order_of_scores_is_all_that_counts() -> None:
 def test_the_highest_score_with_uniform_weights() -> None:
     scores = np.arange(4.0)[:, None, None] + np.zeros((2, 5))
     assert max(untuned.evaluate(scores, weights="uniform").score_a) == pytest.approx(1 - 1 / 8)
-    assert "the most is 1 - 1/(2n)" in PAGE
+    assert "1 - 1/(2n)" in PAGE

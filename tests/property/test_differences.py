@@ -101,6 +101,7 @@ def test_the_games_of_these_tests_are_of_all_kinds() -> None:
     assert sum(payoffs < ids for payoffs, ids in numbers) > share
 
 
+@pytest.mark.slow
 def test_aggregates_and_differences_are_within_their_bounds_which_parts_make_narrower() -> None:
     for number in range(GAMES):
         _, boxes = drawn(number)

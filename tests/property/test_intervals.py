@@ -93,8 +93,9 @@ def test_intervals_are_nested_in_delta(cells: Cells, name: str) -> None:
 @given(scores(), DELTAS)
 def test_bentkus_is_within_kl(cells: Cells, delta: float) -> None:
     inner, outer = (judged(cells, name, delta)[0] for name in ("bentkus", "kl"))
-    assert (inner.low_aer >= outer.low_aer).all()
-    assert (inner.high_aer <= outer.high_aer).all()
+    # Where both are the same number, each rounds in its own way.
+    assert (inner.low_aer >= outer.low_aer - 1e-12).all()
+    assert (inner.high_aer <= outer.high_aer + 1e-12).all()
 
 
 @FEW

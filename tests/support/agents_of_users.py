@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -36,6 +37,12 @@ def hangs(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
     """Never come back."""
     while True:
         time.sleep(1.0)
+
+
+def hangs_after_saying_so(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
+    """Leave a file with the number of the process, and never come back."""
+    Path(f"hanging-{os.getpid()}").touch()
+    hangs(environment, draw)
 
 
 def dies(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:

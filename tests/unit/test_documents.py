@@ -27,6 +27,24 @@ def test_what_is_shown_is_compared_with_what_was_printed(shown: tuple[str, ...],
     assert matches(shown, "one\ntwo \nthree\n\n") is same
 
 
+@pytest.mark.parametrize(
+    ("printed", "tight", "loose"),
+    [
+        ("score 0.5300 of 3", True, True),
+        ("score 0.5301 of 3", True, True),
+        ("score 0.5302 of 3", False, True),
+        ("score 0.5500 of 3", False, True),
+        ("score 0.5700 of 3", False, False),
+        ("score 0.5300 of 4", False, False),
+        ("result 0.5300 of 3", False, False),
+    ],
+)
+def test_decimals_may_differ_a_little(printed: str, tight: bool, loose: bool) -> None:
+    shown = ("score 0.5300 ...",) if printed.endswith("3") else ("score 0.5300 of 3",)
+    assert matches(shown, printed) is tight
+    assert matches(shown, printed, loose=True) is loose
+
+
 def test_comments_go_and_what_looks_like_one_stays() -> None:
     assert without_comment("untuned list   # a line each") == "untuned list"
     assert without_comment("echo 'a # b' c#d # e") == "echo 'a # b' c#d"

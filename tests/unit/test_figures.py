@@ -857,6 +857,7 @@ def test_file_names_are_safe_and_differ() -> None:
     assert all(len(name) < 70 and set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in names.values())
 
 
+@pytest.mark.slow
 def test_two_processes_write_what_one_writes(tmp_path: Path) -> None:
     evaluation = found(table(("careful", "bold"), ("hill", "dale"), 12))
     left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)

@@ -806,7 +806,11 @@ def test_methods_get_the_same_data_sets_and_each_its_own_row() -> None:
         itertools.product(["constant", "cycle"], [6, 9], ["kl", "kl*1.0", "pbp"])
     )
     for one, other in zip(found.of("kl"), found.of("kl*1.0"), strict=True):
-        assert dataclasses.replace(one, method="", seconds=0.0) == dataclasses.replace(other, method="", seconds=0.0)
+        # A factor of one leaves the ends of intervals as they are but for rounding: z - 1.0 * (z - low) is not low.
+        assert one.width == pytest.approx(other.width, rel=1e-12)
+        assert one.percentile_width == pytest.approx(other.percentile_width, rel=1e-12)
+        plain = {"method": "", "seconds": 0.0, "width": 0.0, "percentile_width": 0.0}
+        assert dataclasses.replace(one, **plain) == dataclasses.replace(other, **plain)  # type: ignore[arg-type]
     assert found.of("kl")[0].width != found.of("pbp")[0].width
     assert found.methods == ("kl", "kl*1.0", "pbp")
     assert found.sizes == ((6, None), (9, None))

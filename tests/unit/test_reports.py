@@ -85,28 +85,32 @@ def decided(found: Evaluation, *better: tuple[str, str]) -> Evaluation:
 
 def test_the_question_counts() -> None:
     two = reporting.evaluated(("a", "b"), ("x",), 20, weights="uniform")
-    assert question(two) == "Which of these 2 algorithms performs best across this environment?"
+    assert re.search("2 algorithms .*this environment", question(two))
     four = reporting.evaluated(NAMES, ("x", "y"), 20, weights="uniform")
-    assert question(four) == "Which of these 4 algorithms perform best across these 2 environments?"
+    assert re.search("4 algorithms .*2 environments", question(four))
+
+
+def named(found: Evaluation, sentence: str) -> list[str]:
+    """Return the algorithms that a sentence names, in order."""
+    return re.findall(rf"\b(?:{'|'.join(sorted(found.algorithms, key=len, reverse=True))})\b", sentence)
 
 
 def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
-    assert answer(decided(found)) == "Nobody can be named best yet: no two of them can be told apart."
+    assert named(found, answer(decided(found))) == []
+    assert "yet" in answer(decided(found))
     one = decided(found, ("slow", "quick"), ("slow", "quickest"), ("slow", "middling"))
-    assert answer(one) == "slow performs best: it is better than each of the 3 others."
+    assert named(found, answer(one)) == ["slow"]
+    assert "3 others" in answer(one)
     assert leaders(one) == ("slow",)
     some = decided(found, ("quick", "slow"))
-    assert answer(some) == (
-        "quickest, quick and middling may be the best, and cannot be told apart yet; the other one is not: a better "
-        "one is known."
-    )
+    assert named(found, answer(some)) == ["quickest", "quick", "middling"]
+    assert "yet" in answer(some)
     more = decided(found, ("quick", "slow"), ("quickest", "middling"))
-    assert answer(more) == (
-        "quickest and quick may be the best, and cannot be told apart yet; the other 2 are not: a better one is known."
-    )
+    assert named(found, answer(more)) == ["quickest", "quick"]
+    assert re.search("other (2|two)", answer(more))
     # Not "better than everybody": of one algorithm nothing at all is known.
     open_ = decided(found, ("quickest", "slow"), ("quickest", "middling"))
-    assert answer(open_).startswith("quickest and quick may be the best")
+    assert named(found, answer(open_)) == ["quickest", "quick"]
 
 
 def test_scores_are_described_as_they_were_made(found: Evaluation) -> None:

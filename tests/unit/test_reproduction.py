@@ -467,12 +467,13 @@ def test_the_summary_counts(whole: Reproduction) -> None:
         f"{len(whole.conclusions)} conclusions of the paper: {counts[0]} hold, {counts[1]} do not, {counts[2]} not "
         "decided yet, with 40 trials per cell."
     )
-    assert rest.pop() == "The paper made Table 2 with a Parl2 that began with a smaller step size: it need not agree."
+    assert "smaller step size" in rest.pop()
     assert [words.split(" compared")[0] for words in rest] == [
         "121 mean scores", "11 aggregate scores", "4 figures of Table 2",
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_has_page_numbers_tables_and_figures(tmp_path: Path) -> None:
     places = ("acrobot", "cart-pole")
     found, others = judged(board(places))

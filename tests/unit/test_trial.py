@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -299,24 +299,62 @@ def test_stopping_is_asked_for_a_few_times_a_second() -> None:
         return Sarsa(Fourier(environment.states.ranges, 4, 4), 0.9, 0.5, 0.1, 1e-6)
 
     slow = Definition("slow", "Slow", 1, "", build)
-    # So that compiling is no part of what is measured.
-    run_trial(slow, dataclasses.replace(where, budget=Budget(episodes=1)))
-    begin = time.monotonic()
+    asked: list[None] = []
+
+    def stop() -> bool:
+        asked.append(None)
+        return len(asked) > 5
+
     with pytest.raises(Stopped):
-        run_trial(slow, where, stop=lambda: time.monotonic() > begin + 1.0)
-    # In pieces of 0.2 s at most four times longer than the last: loose enough for a machine that is busy.
-    assert time.monotonic() - begin < 4.0
+        run_trial(slow, where, stop=stop)
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize("seconds", [1e-5, 1e-3, 0.03, 0.15])
+def test_pieces_take_a_fraction_of_a_second_each(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is advanced by hand: how busy the machine is makes no difference."""
+    now = [0.0]
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    def work(part: Floats) -> int:
+        now[0] += seconds * len(part)
+        return len(part)
+
+    asked: list[float] = []
+
+    def stop() -> bool:
+        asked.append(now[0])
+        return now[0] > 20.0
+
+    with pytest.raises(Stopped):
+        module._in_pieces(work, np.zeros(10_000_000), stop)
+    gaps = np.diff(asked)
+    # The first four episodes take as long as they take.
+    assert gaps[1:].max() <= 0.2001
+    assert np.median(gaps) > 0.1
 
 
 def test_stopping_works_from_another_thread() -> None:
     where = dataclasses.replace(worlds.space(2, 200), budget=Budget(episodes=10_000_000))
     stopping = threading.Event()
-    threading.Timer(0.3, stopping.set).start()
+    begun = threading.Event()
+
+    def stop() -> bool:
+        begun.set()
+        return stopping.is_set()
+
+    def wait_and_stop() -> None:
+        begun.wait()
+        stopping.set()
+
+    threading.Thread(target=wait_and_stop, daemon=True).start()
     with pytest.raises(Stopped):
-        run_trial("sarsa-s", where, stop=stopping.is_set)
+        run_trial("sarsa-s", where, stop=stop)
 
 
-def test_pieces_grow_and_cover_every_episode_once() -> None:
+def test_pieces_grow_and_cover_every_episode_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock that stands still: pieces grow as fast as they may.
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: 0.0))
     sizes: list[int] = []
 
     def work(part: Floats) -> int:
@@ -432,7 +470,7 @@ def test_an_agent_that_does_not_fit_is_refused(agent: str, environment: str) -> 
         env={**os.environ},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=300,
         check=False,
     )
     assert finished.stdout == "refused\n"
