@@ -185,7 +185,7 @@ class Trial:
         }
 
     def differences(self, other: "Trial") -> list[str]:
-        """Return the names of the fields in which two records of one trial are different results."""
+        """Return the names of the fields in which ``other``, the same trial run again, is another result."""
         return [
             each.name for each in COLUMNS if _differ(getattr(self, each.name), getattr(other, each.name), each.compared)
         ]
