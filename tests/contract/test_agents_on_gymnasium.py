@@ -16,8 +16,8 @@ from gymnasium import spaces
 from scipy import stats
 
 import untuned
-from cli.test_cli import succeeded
 from support.exporting import exported
+from support.programs import succeeded
 from untuned import InvalidInput, Stopped, Study, collect_scores, run_trial
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment

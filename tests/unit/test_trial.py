@@ -327,7 +327,7 @@ def test_pieces_take_a_fraction_of_a_second_each(seconds: float, monkeypatch: py
         return now[0] > 20.0
 
     with pytest.raises(Stopped):
-        module._in_pieces(work, np.zeros(10_000_000), stop)
+        module._in_pieces(work, np.zeros(10_000_000), stop, lambda: None)
     gaps = np.diff(asked)
     # The first four episodes take as long as they take.
     assert gaps[1:].max() <= 0.2001
