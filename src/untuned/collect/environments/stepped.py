@@ -168,7 +168,7 @@ def _step(state: Floats, parameters: Floats, random: RandomState, action: int) -
 @kernel
 def _call(state: Floats, parameters: Floats, action: int) -> int:
     """Call Python, clip the observation it wrote, and return the status."""
-    status = callback_at(parameters.view(np.int64)[0])(action)
+    status = callback_at(int(parameters.view(np.int64)[0]))(action)
     dimensions = state.size - 2
     for each in range(dimensions):
         if not np.isfinite(state[each]):
