@@ -187,7 +187,7 @@ environments = [
   "chain-10-stochastic",
   "gridworld-5-stochastic",
   # {{ name = "cart-pole", trials = 20 }},
-  # Any Gymnasium environment, for algorithms written in Python:
+  # Any Gymnasium environment; compiled algorithms need discrete actions and simple observations:
   # {{ gymnasium = "CartPole-v1", episodes = 100, score_range = [0, 500] }},
 ]
 

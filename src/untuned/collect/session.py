@@ -472,11 +472,13 @@ def _check_time_limit(store: Store, facts: Mapping[str, Any], now: float | None,
     before = facts.get("time_limit")
     if before == now:
         return
-    # The limit is for trials in worker processes.
-    limited = {entry["name"] for entry in facts["algorithms"] if not entry.get("compiled")}
+    # The limit is for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
+    compiled = {entry["name"] for entry in facts["algorithms"] if entry.get("compiled")}
+    ours = {entry["name"] for entry in facts["environments"] if entry.get("states", {}).get("kind") != "open"}
     for trial in store.trials(returns=False):
         timed_out = trial.failure is not None and trial.failure.startswith(TOOK_LONGER)
-        if timed_out or (now is not None and trial.seconds > now and trial.algorithm in limited):
+        limited = trial.algorithm not in compiled or trial.environment not in ours
+        if timed_out or (now is not None and trial.seconds > now and limited):
             raise InvalidInput(
                 f"the time limit of the study in {folder} was {before} and is now {now}, and {trial.label} "
                 f"{'was ended by the old one' if timed_out else 'took longer than the new one'}: its trials would not "
