@@ -68,6 +68,7 @@ def test_options_of_evaluate_are_those_of_report(call: Call, scores: Path, tmp_p
     assert "from top to bottom: betting, pbp, wilson" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> None:
     said = call(scores, "--out", tmp_path / "all", "--figures", "svg", "--weights", "uniform")
     assert said.code == 0
@@ -87,7 +88,7 @@ def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> No
         (["--study", "nowhere"], "holds no study"),
         (["--intervals", "nothing"], "nothing"),
         (["--delta", "2"], "delta=2"),
-        (["--out", "."], None),
+        pytest.param(["--out", "."], None, marks=pytest.mark.slow),
     ],
 )
 def test_mistakes_are_said(

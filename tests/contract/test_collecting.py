@@ -446,9 +446,15 @@ def test_a_run_killed_fifty_times_loses_nothing_and_completes(tmp_path: Path) ->
     while kills < 50:
         process.stdin.write("go\n")
         pid = int(until("child").split()[1])
-        # A quarter of a second is enough for some trials, unless the machine is busy with other things.
-        longest = 0.25 if reported else 0.25 * (1 + kills / 10)
-        killer = threading.Timer(stream.uniform(0.0, longest), os.kill, (pid, signal.SIGKILL))
+        # At any moment, and every fifth time after something was stored, however busy the machine is.
+        if kills % 5 == 0:
+            known = len(reported)
+            for line in process.stdout:
+                if line.endswith(" .\n"):
+                    reported.update(line.split()[:-1])
+                    break
+            assert len(reported) > known
+        killer = threading.Timer(stream.uniform(0.0, 0.25), os.kill, (pid, signal.SIGKILL))
         killer.start()
         ending = until("ended")
         killer.join()

@@ -33,7 +33,7 @@ def run(program: str, **variables: str) -> str:
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert finished.returncode == 0, finished.stderr

@@ -9,6 +9,7 @@ the reason.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -430,7 +431,7 @@ def test_commands_in_sentences_exist(page: Path) -> None:
     for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", fenceless):
         words = code.split()
         if words[:1] == ["make"] and len(words) > 1:
-            check_make(words)
+            check_make(shlex.split(code))
         if words[:1] != ["untuned"] or len(words) < 2 or words[1].startswith(("-", ".")) or words[1] == "COMMAND":
             continue
         assert words[1] in program.commands, f"`{code}`: there is no such command"

@@ -820,6 +820,7 @@ def test_other_suffixes_and_places_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.*"))
 
 
+@pytest.mark.slow
 def test_every_figure_is_saved(tmp_path: Path) -> None:
     evaluation = found(table(("careful", "bold"), ("hill", "a/b:c", "A B C"), 12))
     left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)

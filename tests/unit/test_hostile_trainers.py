@@ -443,6 +443,7 @@ def test_naive_code_repeats_and_leaves_the_generators_alone() -> None:
     assert train_trial(naive, "chain-10-stochastic", seed=3, trial=2).facts()["returns"] != first["returns"]
 
 
+@pytest.mark.slow
 def test_another_process_has_the_same_trial() -> None:
     here = json.dumps(train_trial(naive, "chain-10-stochastic", seed=3, trial=1).facts())
     code = (

@@ -787,6 +787,7 @@ def test_more_data_sets_use_what_is_there(tmp_path: Path) -> None:
     assert trial_run(tmp_path, data_sets=50)[1] == 3
 
 
+@pytest.mark.slow
 def test_two_workers_and_a_stop_change_no_number(tmp_path: Path) -> None:
     options: dict[str, Any] = {"populations": ["constant", "cycle"], "methods": ["kl", "betting", "bootstrap"]}
     alone = coverage(trials=[6, 9], **options, **QUICK)

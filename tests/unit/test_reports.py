@@ -250,6 +250,7 @@ def test_scores_have_a_fingerprint_of_their_own(found: Evaluation) -> None:
     assert untuned.read_scores(moved).fingerprint != untuned.read_scores(other).fingerprint
 
 
+@pytest.mark.slow
 def test_a_report_goes_to_a_page_or_a_folder(found: Evaluation, histories: Histories, tmp_path: Path) -> None:
     report = replace(untuned.report(found, title="Saved"), histories=histories)
     assert report.save(tmp_path / "new" / "page.HTML") == [tmp_path / "new" / "page.HTML"]

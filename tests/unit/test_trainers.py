@@ -513,6 +513,7 @@ print(json.dumps(train_trial(at_random, "chain-10-stochastic", seed=3, trial=4).
 """
 
 
+@pytest.mark.slow
 def test_two_other_processes_find_the_same(request: pytest.FixtureRequest) -> None:
     found = [
         subprocess.run(
