@@ -10,6 +10,7 @@ from untuned import sb3 as sb3
 from untuned import tables as tables
 from untuned import types as types
 from untuned.adapters.exports import export as export
+from untuned.adapters.gymnasium.from_gymnasium import DescribedEnvironment as DescribedEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment as GymnasiumEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium as from_gymnasium
 from untuned.adapters.histories import read_histories as read_histories

@@ -94,8 +94,12 @@ def collect_scores(
     ----------
     study
         A `Study`, or the path of its TOML file.
-    folder, shard, replace
-        Where results go, which part of the trials, what to do with changed algorithms: as for `Study.open`.
+    folder
+        Where results go: by default next to the file, without its ``.toml``; for a `Study`, its name.
+    shard
+        ``"3/16"``: only this part of the trials; `untuned.merge` puts parts together.
+    replace
+        Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     **options
         For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``stop``, ``watch``.
     """
@@ -122,8 +126,10 @@ def run(
     ----------
     study
         A `Study`, or the path of its TOML file.
-    folder, replace
-        Where results go, and what to do with changed algorithms: as for `Study.open`.
+    folder
+        Where results go, as for `collect_scores`.
+    replace
+        Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     judging
         Options that are together already; those given besides replace its.
     workers

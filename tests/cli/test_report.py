@@ -85,7 +85,7 @@ def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> No
         (["--beside", "pbp,,kl"], "write names with commas between them"),
         (["--figures", "gif"], "gif"),
         (["--figures", ""], "no format for figures"),
-        (["--study", "nowhere"], "holds no study"),
+        (["--study", "nowhere"], "there is no file or folder 'nowhere'"),
         (["--intervals", "nothing"], "nothing"),
         (["--delta", "2"], "delta=2"),
         pytest.param(["--out", "."], None, marks=pytest.mark.slow),
@@ -156,7 +156,7 @@ def test_titles_and_names_that_are_no_text(call: Call, scores: Path, tmp_path: P
 def test_a_folder_that_is_no_study_is_answered_in_a_sentence(call: Call, scores: Path, tmp_path: Path) -> None:
     said = call(tmp_path, "--out", tmp_path / "page.html")
     assert said.code == 2
-    assert said.err.startswith(f"error: {str(tmp_path)!r} is a folder that holds no study")
+    assert said.err.startswith(f"error: {str(tmp_path)!r} is not a study")
     assert said.err.endswith(f"here it may be {str(scores)!r}\n")
     assert len(said.err.splitlines()) == 1
     assert not (tmp_path / "page.html").exists()

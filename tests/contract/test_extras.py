@@ -23,10 +23,12 @@ ABSENT = (
 )
 #: What a public name needs beyond a plain install.
 NEEDED = {
+    "DescribedEnvironment": "gymnasium",
     "GymnasiumEnvironment": "gymnasium",
     "Report": "report",
     "figures": "figures",
     "from_gymnasium": "gymnasium",
+    "reproduce": "report",
     "sb3": "sb3",
     "train_trial": "gymnasium",
 }

@@ -161,12 +161,12 @@ def test_a_trial_that_was_ended_by_its_limit_keeps_the_limit(workshop: Workshop)
 
 def test_a_failed_trial_can_be_given_its_score_later(workshop: Workshop) -> None:
     workshop.write("workshop_agents", "def guess(environment, draw): raise RuntimeError('no')")
-    undeclared = [{"gymnasium": "FrozenLake-v1", "episodes": 3}]
+    undeclared = [{"gymnasium": "FrozenLake8x8-v1", "episodes": 3}]
     folder = workshop.collect(environments=undeclared, failures="error")
-    with pytest.raises(InvalidInput, match="which score on FrozenLake-v1 is the worst"):
+    with pytest.raises(InvalidInput, match="which score on FrozenLake8x8-v1 is the worst"):
         workshop.collect(environments=undeclared, failures="worst")
-    workshop.collect(failures="worst")
-    assert untuned.read_scores(folder).cell("guess", "FrozenLake-v1").tolist() == [0.0]
+    workshop.collect(environments=[{**undeclared[0], "score_range": (0, 1)}], failures="worst")
+    assert untuned.read_scores(folder).cell("guess", "FrozenLake8x8-v1").tolist() == [0.0]
 
 
 def test_what_is_taken_out_is_not_in_the_status_and_not_in_an_export(

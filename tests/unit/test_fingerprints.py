@@ -361,7 +361,7 @@ EDITS: list[tuple[str, str, str, set[str]]] = [
     ("collect/store/store.py", "_CHUNK = ", "_CHUNK = 1 + ", set()),
     ("collect/kernels/jit.py", '"kernels",', '"kernel",', set()),
     ("judge/percentiles.py", "import numpy as np", "import numpy as np\nEXTRA = 1", set()),
-    ("__init__.py", '__version__ = "', '__version__ = "9.', set()),
+    ("version.py", '__version__ = "', '__version__ = "9.', set()),
 ]
 
 

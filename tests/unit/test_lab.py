@@ -687,8 +687,10 @@ def test_an_error_in_a_piece_reaches_the_caller(workers: int, tmp_path: Path) ->
     path = tmp_path / "record.jsonl"
     with pytest.raises(ZeroDivisionError, match="three is too many"):
         run(lab_work.refuses_three, 7, PIECES, Journal(path), workers=workers)
-    assert {"product": 0}.items() <= (Journal(path).get({"piece": 0}) or {}).items()
-    assert Journal(path).get({"piece": 3}) is None
+    kept = {number: found["product"] for number in range(8) if (found := Journal(path).get({"piece": number}))}
+    # With two workers a piece may be under way when the other breaks.
+    assert kept == {number: 7 * number for number in kept}
+    assert set(kept) == {0, 1, 2} if workers == 1 else 3 not in kept
 
 
 def test_a_process_that_dies_is_told_with_advice(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_what_is_wrong_is_said_before_anything_is_judged(found: Evaluation, tmp_
         untuned.report(str(tmp_path / "nothing.csv"), beside=["bootstrop"])
     with pytest.raises(InvalidInput, match="gif"):
         untuned.report(str(tmp_path / "nothing.csv"), tmp_path / "all", formats=["gif"])
-    with pytest.raises(InvalidInput, match="holds no study"):
+    with pytest.raises(InvalidInput, match="there is no file or folder"):
         untuned.report(found, study=tmp_path / "nothing")
     with pytest.raises(InvalidInput, match="delta given with an evaluation"):
         untuned.report(found, delta=0.1)

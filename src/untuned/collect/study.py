@@ -218,7 +218,18 @@ class Study:
     def open(
         self, folder: str | Path | None = None, *, shard: "Shard | str | None" = None, replace: bool = False
     ) -> "Session":
-        """Return the study resolved, with its store open: `untuned.collect.session.Session.open` has the details."""
+        """Return the session of this study: names looked up, the store open, checked against the trials it has.
+
+        Parameters
+        ----------
+        folder
+            Where results go; by default a folder with the study's name.
+        shard
+            ``"3/16"``: only this part of the trials; `untuned.merge` puts parts together.
+        replace
+            When an algorithm or an environment has changed since its trials were run: set the old trials aside. They
+            stay in the store, out of every comparison.
+        """
         from untuned.collect.session import Session
 
         return Session.open(self, folder, shard=shard, replace=replace)

@@ -98,7 +98,7 @@ class WorkerProcess:
         if self._process is not None and not self._process.is_alive():
             self._reap(stop)
         if self._process is None:
-            with _one_thread_each():
+            with _one_thread_each(), _interrupts_blocked():
                 self._process, self._pipe = _started_bare() if self._bare else _spawned()
         if id(work) not in self._known:
             key = len(self._known)
@@ -272,6 +272,19 @@ def _one_thread_each() -> Iterator[None]:
                 del os.environ[name]
 
 
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Start processes that get no Ctrl-C before they can ignore it: it reaches every process of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
 def _serve(pipe: Connection, parent: int) -> None:
     """Do work as it is asked for; the whole life of the process."""
     if hasattr(os, "setsid"):
@@ -280,6 +293,9 @@ def _serve(pipe: Connection, parent: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         # The parent gets them too, and decides.
         signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        # What an algorithm starts inherits no blocked signal.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with, args=(parent,), daemon=True, name="parent").start()
     # What an algorithm prints would run through the display, and through output that other programs read.
     nowhere = os.open(os.devnull, os.O_WRONLY)
