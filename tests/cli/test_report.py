@@ -157,6 +157,6 @@ def test_a_folder_that_is_no_study_is_answered_in_a_sentence(call: Call, scores:
     said = call(tmp_path, "--out", tmp_path / "page.html")
     assert said.code == 2
     assert said.err.startswith(f"error: {str(tmp_path)!r} is not a study")
-    assert said.err.endswith(f"here it may be {str(scores)!r}\n")
+    assert said.err.endswith(f"one row per trial, {str(scores)!r}\n")
     assert len(said.err.splitlines()) == 1
     assert not (tmp_path / "page.html").exists()

@@ -142,6 +142,17 @@ class Session:
     `Study.open` returns one that can collect; `Session.at` opens the results of a study for reading, also while
     another process collects.
 
+    Parameters
+    ----------
+    folder
+        Where the results are.
+    store
+        The results; None for a study that has none yet.
+    study, resolved
+        What to collect; None for a session that only reads.
+    shard
+        The part of the trials to collect; None for all.
+
     Examples
     --------
     >>> import tempfile
