@@ -266,7 +266,7 @@ def acrobot(*, random_start: bool = False) -> CompiledEnvironment:
             Parameter("mass_2", between, 1.0, "mass of the second link, kg", _MODERATE),
             Parameter("length_1", between, 1.0, "length of the first link, m", _MODERATE),
             Parameter("length_2", between, 1.0, "length of the second link, m", _MODERATE),
-            Parameter("gravity", Uniform(8.0, 10.0), 9.8, "gravity, m/s^2", Allowed(0.0, 50.0, True)),
+            Parameter("gravity", Uniform(8.0, 10.0), 9.8, "gravity, m/s^2", _MODERATE_GRAVITY),
         ),
         differs=(FIXED_STARTS, _STAGE_DIFFERS),
         reset=reset,
@@ -276,8 +276,11 @@ def acrobot(*, random_start: bool = False) -> CompiledEnvironment:
     )
 
 
-# Far beyond, ten sub-steps a step no longer follow the motion, and it explodes.
-_MODERATE = Allowed(0.1, 10.0)
+# Beyond, ten sub-steps a step no longer follow the motion, and it overflows: of 150 runs of 1,000 random steps with
+# mass_1 = 0.1, the others 10 and gravity 50, 77 did. Of 10,000 runs at the corners of these ranges none did, not even
+# at twice the gravity.
+_MODERATE = Allowed(0.25, 4.0)
+_MODERATE_GRAVITY = Allowed(0.0, 25.0, True)
 
 _RANGES = (
     (-math.pi, math.pi),
