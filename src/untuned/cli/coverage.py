@@ -84,7 +84,7 @@ def coverage(
     workers: Workers = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where finished work and pictures are kept.")
-        # Not "coverage": where Python looks for modules, a folder of that name passes for the package that numba imports.
+        # Not "coverage": on the module path, a folder of that name passes for the package that numba imports.
     ] = Path("coverage-results"),
     rows: Annotated[bool, typer.Option("--rows", help="Also a line for every experiment.")] = False,
     quiet: Quiet = False,
