@@ -28,7 +28,7 @@ _HEAD = """\
 Results go to standard output, progress and complaints to standard error. Exit codes:
 
 - 0: all went well;
-- 1: a defect of untuned; please report it, with what `--debug` prints;
+- 1: a bug in untuned; please report it, with what `--debug` prints;
 - 2: a mistake in what was asked for; the message says what was found, what is allowed and what to do;
 - 130: stopped with Ctrl-C; what was finished is kept, and the same command goes on.
 

@@ -1,4 +1,4 @@
-"""The functions behind the flat names: they take whatever is handed over, and call the rooms."""
+"""The functions behind the names of `untuned`: they accept any supported source, and call the subpackages."""
 
 import dataclasses
 import inspect
@@ -42,7 +42,7 @@ def evaluate(
         A `ScoreTable`, or whatever `untuned.read_scores` makes one of: the path of a CSV or Parquet file, of a study's
         folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     judging
-        Options that are together already; those given besides replace its.
+        Options as one record; options given by name override its fields.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
@@ -75,7 +75,7 @@ def evaluate(
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
-    """Return how scores are judged, and the options that are left, of which ``others`` are known."""
+    """Return the `Judging` record, and the remaining options, which ``others`` must name."""
     chosen, rest = split(options, Judging, others)
     return dataclasses.replace(judging or Judging(), **chosen), rest
 
@@ -88,7 +88,7 @@ def collect_scores(
     replace: bool = False,
     **options: Any,
 ) -> "Collected":
-    """Run the trials of a study that its folder does not have yet, and return what is there then.
+    """Run the missing trials of a study, and return what is stored.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def run(
     progress: Steps | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Run the trials of a study that its folder does not have yet, and return the evaluation of all of them.
+    """Run the missing trials of a study, and return the evaluation of all its trials.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def run(
     replace
         Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     judging
-        Options that are together already; those given besides replace its.
+        Options as one record; options given by name override its fields.
     workers
         Trials at the same time, by default one per processor. No number depends on it.
     progress
@@ -159,7 +159,7 @@ def run(
 def plan(
     source: Any, *, workers: int | None = None, progress: Steps | None = None, most: int | None = None, **options: Any
 ) -> "Plan":
-    """Return how many trials would probably decide what an evaluation left open: a prediction, and no guarantee.
+    """Return how many trials would probably decide what an evaluation left open: a prediction, not a guarantee.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def plan(
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and how much there is.
     most
         The largest number of trials per cell to look at; ten million by default.
     **options
@@ -196,7 +196,7 @@ def plan(
 
 
 def _judged(source: Any, workers: int | None, progress: Steps | None, options: Mapping[str, Any]) -> Evaluation:
-    """Return an evaluation as it is, and that of anything else."""
+    """Return ``source`` if it is an evaluation, else its evaluation."""
     if not isinstance(source, Evaluation):
         return evaluate(source, workers=workers, progress=progress, **options)
     if options:
@@ -218,7 +218,7 @@ def report(
     progress: Steps | None = None,
     **options: Any,
 ) -> "Report":
-    """Return an evaluation as people read it, and write it where ``out`` says.
+    """Return the report on an evaluation, and write it to ``out``.
 
     Parameters
     ----------
@@ -230,17 +230,16 @@ def report(
     title
         Of the page.
     beside
-        Interval methods to compare with, all other options alike, or evaluations of the same scores.
+        Interval methods to compare with, all other options equal, or evaluations of the same scores.
     study
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
         ``source`` is that folder.
     planned
-        Whether to say how many trials would settle what is open, as `plan` does, which can take as long as judging;
-        or that plan.
+        Whether to add a `plan`, which can take as long as judging; or the plan itself.
     formats
         Of the figures in a folder: "pdf", "svg", "png".
     command
-        What the page says of how to make it again.
+        The command that the page shows for making it again.
     workers
         How many threads judge, by default one per processor; no number depends on it.
     progress
@@ -284,7 +283,7 @@ def check_report(
     planned: bool = False,
     formats: Sequence[str] = ("pdf",),
 ) -> None:
-    """Refuse before the scores are judged what `report` would refuse after that."""
+    """Raise before the scores are judged what `report` would raise afterwards."""
     from untuned.reports.report import check_place
 
     if out is not None:
@@ -311,12 +310,15 @@ def _histories(found: Evaluation, folder: str | Path) -> "Histories":
 
     histories = read_histories(folder)
     if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
-        raise InvalidInput(f"the study in {folder} has no algorithm and environment of these scores: name theirs")
+        raise InvalidInput(
+            f"the study in {folder} has no trials of these algorithms on these environments: "
+            "name the study that the scores come from"
+        )
     return histories
 
 
 def study_folder(source: Any) -> Path | None:
-    """Return the folder of the study that a source is, None for any other source."""
+    """Return the folder of a study; None for a source that is not a study."""
     if not isinstance(source, str | Path):
         return None
     from untuned.collect.session import is_study, results_folder

@@ -1,6 +1,6 @@
 """The one way this package compiles: the flags, and where compiled code is kept.
 
-Two rules live here, each because breaking it gives wrong numbers without a word:
+Two rules live here. Breaking either silently gives wrong numbers:
 
 - **Flags.** ``fastmath=True``, or ``nsz`` together with ``reassoc``, removes every test for NaN and infinity, and
   diverged trials would pass as healthy ones. ``reassoc`` and ``contract`` alone keep those tests and the speed.
@@ -8,7 +8,7 @@ Two rules live here, each because breaking it gives wrong numbers without a word
   cache directory of a family of kernels is named by a hash over *all* its sources, the flags and the versions of the
   compiler.
 
-``UNTUNED_STRICT=1`` compiles without any floating-point licence, for comparing with an oracle to the last bit;
+``UNTUNED_STRICT=1`` compiles without any fast-math flag, for comparing with an oracle to the last bit;
 ``NUMBA_DISABLE_JIT=1`` runs everything as plain Python.
 """
 
@@ -118,18 +118,18 @@ class Compiler:
             licences = ORDERED_LICENCES if ordered else LICENCES
             options: dict[str, Any] = {"nogil": not brief, "error_model": "numpy", "fastmath": licences}
             if inline and ordered:
-                # By LLVM, which keeps the licences of every instruction; numba would give them the caller's.
+                # By LLVM, which keeps the fast-math flags of every instruction; numba would use the caller's.
                 options["forceinline"] = True
             elif inline:
-                # By numba, before types: nothing is compiled twice, and what comes out is up to a quarter faster.
+                # By numba, before types: nothing is compiled twice, and the result is up to a quarter faster.
                 options["inline"] = "always"
             return cast(F, self.cached(lambda: numba.njit(cache=True, **options)(target)))
 
         return compile_ if function is None else compile_(function)
 
     def cached(self, compile_: Callable[[], F]) -> F:
-        """Return what ``compile_`` makes, which numba will keep in this family's cache directory."""
-        # Numba reads CACHE_DIR when it wraps a function and keeps the answer, so the setting is put back at once:
+        """Return the result of ``compile_``, which numba caches in this family's directory."""
+        # Numba reads CACHE_DIR when it wraps a function and keeps the value, so the setting is restored at once:
         # other packages' numba functions must not end up in our directory.
         with _COMPILING:
             before = numba.config.CACHE_DIR
@@ -146,13 +146,13 @@ _COMPILING = threading.RLock()
 
 @contextmanager
 def noticing(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` at most once meanwhile: when a kernel is really compiled, not when it comes out of a cache."""
+    """Call ``tell`` at most once within the block: when a kernel is compiled, not when it is loaded from a cache."""
     with event.install_listener("numba:compile", _First(tell)):
         yield
 
 
 class _First(event.Listener):  # type: ignore[misc]
-    """Hears of every kernel that is compiled in this process, in whatever thread, and tells of the first."""
+    """Listens for kernels compiled in this process, in any thread, and reports the first."""
 
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
@@ -160,16 +160,16 @@ class _First(event.Listener):  # type: ignore[misc]
 
     def on_start(self, event: object) -> None:
         if not self._told:
-            # Before the call: two threads may begin to compile, and what tells may take its time.
+            # Before the call: two threads may start to compile, and ``tell`` may be slow.
             self._told = True
             self._tell()
 
     def on_end(self, event: object) -> None:
-        """Nothing is told of the end."""
+        """Do nothing: only the start is reported."""
 
 
 def _temporary_home() -> Path:
-    """Return a directory below the system's temporary one that is ours alone: what lies in a cache gets executed."""
+    """Return a directory below the system's temporary one that this user owns: cached code gets executed."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     home = Path(tempfile.gettempdir()) / f"untuned-{user}"
     home.mkdir(mode=0o700, exist_ok=True)

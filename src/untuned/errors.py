@@ -1,13 +1,13 @@
-"""What can go wrong, in one tree.
+"""The errors of this package, in one tree.
 
 ::
 
     UntunedError                 everything this package raises on purpose
     ├── InvalidInput             a value that is not allowed (also a ValueError)
-    │   └── UnknownName          a name nobody registered; says which is nearest
+    │   └── UnknownName          a name that is not registered; says which is nearest
     ├── StoreError               a study's results cannot be read or written as they are on disk
     ├── MissingExtra             an optional dependency is not installed (also an ImportError)
-    ├── Stopped                  work was stopped before its end, because somebody asked for it
+    ├── Stopped                  work was stopped on request before its end
     └── BudgetSpent              a trial's learning is over: its episodes or steps are spent
 
 Every message says what was found, what is allowed and what to do. The command line prints the message alone;
@@ -27,14 +27,14 @@ class InvalidInput(UntunedError, ValueError):
 
 
 class UnknownName(InvalidInput):
-    """A name nobody registered.
+    """A name that is not registered.
 
     Parameters
     ----------
     kind
         What was looked for, as a reader would call it: ``"environment"``.
     name
-        What was asked for.
+        The unknown name.
     known
         The names that exist; they are listed unless they are many.
     more
@@ -60,14 +60,14 @@ class StoreError(UntunedError):
 
 
 class Stopped(UntunedError):
-    """Work was stopped before its end, because somebody asked for it; it has no result."""
+    """Work was stopped on request before its end; it has no result."""
 
 
 class BudgetSpent(UntunedError):
     """A trial's learning is over: its episodes or steps are spent.
 
-    Raised by the environment that a trainer gets, and meant to pass through it; whoever catches it may still return
-    the policy that was learned.
+    Raised by the environment that a trainer gets, and meant to pass through it; a trainer that catches it may still
+    return the learned policy.
     """
 
 

@@ -1,4 +1,4 @@
-"""`Histories`: what the trials of a study left besides their scores, for those who look closer."""
+"""`Histories`: scores, hyperparameters and episode returns of a study's trials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from untuned.scores import Floats
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What some trials of an algorithm on an environment left, in the order of their numbers.
+    """The histories of some trials of an algorithm on an environment, in the order of their numbers.
 
     Attributes
     ----------
     scores
-        Of these trials, shape (T,); a trial that failed has what the study says that counts.
+        Of these trials, shape (T,); a failed trial has the score that the study counts for it.
     hyperparameters
         By name the value of every trial, None where a trial did not draw it; empty where nothing is drawn.
     distributions
-        By name, where values come from, in words.
+        By name, the distribution of the values, as text.
     returns
-        The returns of every trial's episodes, in the order they were lived; empty where none were kept.
+        The returns of every trial's episodes, in order; empty where none were kept.
     """
 
     scores: Floats
@@ -31,14 +31,14 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """What the first trials of every cell of a study left.
+    """The histories of the first trials of every cell of a study.
 
     Attributes
     ----------
     cells
         By (algorithm, environment); only cells that have trials.
     most
-        How many trials of a cell were read at most: the first ones by number, which no result has chosen.
+        The most trials read per cell: the first ones by number, so that no result selects them.
     facts
         How the trials were run, for readers: the study's seed, its metric and so on.
     """

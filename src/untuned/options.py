@@ -20,11 +20,11 @@ class Option:
     summary
         A line for ``--help``.
     kind
-        The type of what is typed: ``float``, ``list[str] | None``.
+        The type of the value: ``float``, ``list[str] | None``.
     flag
         ``"--range"``; by default the field's name.
     metavar
-        What stands for the value in ``--help``; by default the type.
+        Placeholder for the value in ``--help``; by default the type.
     choices
         The values that are allowed; none for any.
     """
@@ -82,7 +82,7 @@ def takes_options_of(record: type) -> Callable[[Function], Function]:
             for name, (each, _) in declared(record).items()
         ]
         function.__signature__ = signature.replace(parameters=[*own, *shown, rest])  # type: ignore[attr-defined]
-        # Neither is there under python -OO.
+        # python -OO removes both docstrings.
         described = re.search(r"^Attributes\n-+\n(.*?)(?=\n\n|\Z)", inspect.getdoc(record) or "", re.M | re.S)
         if described and function.__doc__:
             text = inspect.cleandoc(function.__doc__)

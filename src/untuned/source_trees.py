@@ -1,12 +1,12 @@
-"""Digests of source code by its syntax tree: what decides numbers counts, what only tells people something does not.
+"""Digests of source code by its syntax tree: what decides numbers counts; texts for readers do not.
 
 What is left out: comments and layout, docstrings and other strings that stand alone, the texts of messages (strings in
 ``raise``, ``print`` and ``warn``, the second half of ``assert``), and annotations of arguments, results and local
-variables, unless a decorator that may read them stands above. The dump of a tree is this module's own: `ast.dump` and
+variables, unless a decorator may read them. The dump of a tree is this module's own: `ast.dump` and
 `ast.unparse` differ between versions of Python.
 
-A function or class counts with what it uses, found by following names, through every module of the same folder; of
-other people's packages a name counts by where it is imported from. That is read from the source, not from what is
+A function or class counts with what it uses, found by following names, through every module of the same folder; a
+name of another package counts by where it is imported from. That is read from the source, not from what is
 loaded: the same in every process, and unaffected by what a trial leaves behind in a module. So code that is reached
 through a computed name alone (``importlib``, ``getattr`` on an object) is not seen.
 """
@@ -26,11 +26,11 @@ _PACKAGE_FOLDER = Path(__file__).resolve().parent
 _PACKAGE = _PACKAGE_FOLDER.name
 _LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 
-#: The rooms of this package that are followed; in the others no trial is run.
+#: The subpackages that are followed; the others run no trials.
 _FOLLOWED = (f"{_PACKAGE}.collect.", f"{_PACKAGE}.adapters.")
 
-#: Not followed from within the package: how kernels are compiled (each trial's own fingerprint has that), and tables
-#: of everything there is by name (what was looked up counts by itself).
+#: Not followed from within the package: how kernels are compiled (each trial's own fingerprint has that), and
+#: registries (what was looked up counts by itself).
 _NOT_FOLLOWED = {
     (f"{_PACKAGE}.collect.kernels.jit", None),
     (f"{_PACKAGE}.collect.definitions.registry", None),
@@ -49,16 +49,16 @@ _BLIND_DECORATORS = {
     *("njit", "override", "property", "setter", "staticmethod", "wraps"),
 }
 
-#: What reading a module may end with: no file, no Python, or code nested too deeply.
+#: Errors of reading a module: no file, not Python, or code nested too deeply.
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError)
 
-#: Functions that find whatever a module has.
+#: Functions that can reach any name of a module.
 _REFLECTION = {"eval", "exec", "globals"}
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: A name and the attributes asked of it: ``torch.nn.Linear``.
+#: A name and its attributes: ``torch.nn.Linear``.
 Chain = tuple[str, ...]
 
 
@@ -89,7 +89,7 @@ def own_code(*roots: str) -> str:
 def function_code(function: types.FunctionType) -> str | None:
     """Return the digest of a function and of what it uses; None where its source cannot be read.
 
-    One that is defined within another counts with the whole of that, a method with its class.
+    A nested function counts with the whole outer function, a method with its class.
     """
     code = function.__code__
     outermost = code.co_qualname.partition(".")[0]
@@ -109,7 +109,7 @@ def class_code(class_: type) -> str | None:
     outermost = class_.__qualname__.partition(".")[0]
     try:
         module = _module_of(Path(names["__file__"]), names)
-        # The module may only import it; and a class that was made by a call may have a name that the module has not.
+        # The module may only import it; and a class made by a call may have a name that the module does not.
         items = [each for each in module.resolved((outermost,), {}) if not isinstance(each, str)]
         return _hashed(_texts(items or [(module, None)]))
     except (KeyError, TypeError, *_UNREADABLE):
@@ -149,7 +149,7 @@ class _Stripper(ast.NodeTransformer):
             return None
         call = node.value
         if isinstance(call, ast.Call) and _last_name(call.func) in ("print", "warn"):
-            # What is computed for a message may draw random numbers: only its words go.
+            # An expression in a message may draw random numbers: only the text is removed.
             call.args = [_Wordless(keep_values=True).visit(each) for each in call.args]
         return self.generic_visit(node)
 
@@ -160,7 +160,7 @@ class _Stripper(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if self._methods and _last_name(node.targets[0]).endswith("failure"):
-            # How this package words the failure of a trial.
+            # The text of a trial's failure.
             node.value = _Wordless(keep_values=False).visit(node.value)
         return self.generic_visit(node)
 
@@ -241,7 +241,7 @@ def _dump(node: object) -> str:
 
 
 def _joined(values: list[ast.expr]) -> list[ast.expr]:
-    """Return the parts of an f-string with neighbouring texts made one: how they are cut depends on the version."""
+    """Return the parts of an f-string with adjacent texts joined: where they are split depends on the version."""
     parts: list[ast.expr] = []
     for each in values:
         if not isinstance(each, ast.Constant):
@@ -257,7 +257,7 @@ def _joined(values: list[ast.expr]) -> list[ast.expr]:
 
 
 class _Uses(ast.NodeVisitor):
-    """Collects the names that a piece of code takes from around it, in order, and what it imports by itself."""
+    """Collects the free names of a piece of code, in order, and what it imports itself."""
 
     def __init__(self) -> None:
         self.chains: dict[Chain, None] = {}
@@ -329,7 +329,7 @@ def _parameters(given: ast.arguments) -> set[str]:
 
 
 def _inner(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all nodes of the same scope: what functions and classes hold is left out, they themselves are not."""
+    """Yield all nodes of the same scope: functions and classes themselves, without their bodies."""
     waiting = deque(nodes)
     while waiting:
         node = waiting.popleft()
@@ -339,7 +339,7 @@ def _inner(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _stored(*nodes: ast.AST) -> set[str]:
-    """Return the names that get a value there, but for imports: those lead somewhere."""
+    """Return the names that are assigned there, except imports, which are followed."""
     names = set()
     for node in _inner(nodes):
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
@@ -354,7 +354,7 @@ def _stored(*nodes: ast.AST) -> set[str]:
 
 
 def _locals(body: list[ast.stmt]) -> set[str]:
-    """Return the names that are a function's own; one that it also imports leads somewhere."""
+    """Return the local names of a function, except imports, which are followed."""
     elsewhere: set[str] = set()
     for node in _inner(body):
         elsewhere.update(node.names if isinstance(node, ast.Global | ast.Nonlocal) else _imports(node))
@@ -370,7 +370,7 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
 
 
 def _imports(node: ast.AST) -> dict[str, tuple[str, int, str | None]]:
-    """Return the names that an import binds: each the module, how far up that is looked for, and the name in it."""
+    """Return the names that an import binds: each with its module, its relative level, and the name there."""
     if isinstance(node, ast.ImportFrom):
         return {
             # Several modules may be imported with a star.
@@ -417,7 +417,7 @@ def _changed(statement: ast.stmt) -> set[str]:
     return names
 
 
-# Modules, and the way through them.
+# Modules, and following names through them.
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,15 +446,15 @@ class _Module:
     path
         Its file.
     name
-        What it is called, from its folder on.
+        Its dotted name, relative to its folder.
     home
-        Where modules of the same author are looked for; None for one that is looked at alone.
+        The folder whose modules are followed; None to follow none.
     pieces, everything
         The statements that bind or change a name, by the name; all statements.
     imports
         What is imported, by the name it has here.
     nameless
-        Lambdas, by the line they stand in.
+        Lambdas, by their line.
     """
 
     path: Path
@@ -483,7 +483,7 @@ class _Module:
                 changed[_Piece(statement)] = _changed(statement)
         self.everything.extend(changed)
         bound = {name for piece in changed for name in _stored(piece.node) | _declared_global(piece.node)}
-        # A function that is decorated may be kept in what the decorator changes.
+        # A decorator may store the function in what it changes.
         kept_in = {getattr(piece.node, "name", None): names for piece, names in changed.items()}
         foreign = {name for name, (module, *_) in self.imports.items() if module.partition(".")[0] != _PACKAGE}
         for piece, names in changed.items():
@@ -491,7 +491,7 @@ class _Module:
             for chain in filter(None, map(_chain, _decorators(piece.node))):
                 names |= {chain[0]} if len(chain) > 1 else kept_in.get(chain[0], set()) - {chain[0]}
             for name in sorted(names):
-                # A statement that binds nothing may change what a module of others does; a definition does not.
+                # A statement that binds nothing may change another package's module; a definition does not.
                 if name in stored or name in bound or (name in foreign and not stored):
                     self.pieces.setdefault(name, []).append(piece)
         return self
@@ -528,7 +528,7 @@ class _Module:
         absolute = self._absolute(module_name, level)
         rest = [*([name] if name is not None else []), *chain[1:]]
         if absolute == _PACKAGE and rest and not self.ours:
-            # The public names are loaded when they are asked for: only at run time is it known where they live.
+            # Public names are loaded at first use: only at run time are their modules known.
             found = getattr(sys.modules.get(_PACKAGE), rest[0], None)
             if getattr(found, "__module__", None) and getattr(found, "__name__", None) == rest[0]:
                 absolute = str(found.__module__)
@@ -542,10 +542,10 @@ class _Module:
             if not self.ours or (module.name, rest[0]) not in _NOT_FOLLOWED:
                 yield from module.resolved(tuple(rest), {})
         elif module is not None and not rest:
-            # The module itself is handed on: anything in it may be used.
+            # The module itself is passed on: anything in it may be used.
             yield module, None
         elif absolute.partition(".")[0] == _PACKAGE:
-            # Where in this package it lives may change.
+            # Its module within this package may change.
             yield f"{chain[0]}={name}"
         else:
             yield f"{chain[0]}={absolute}:{name}"
@@ -585,7 +585,7 @@ _Item = tuple[_Module, str | _Piece | None]
 
 
 def _texts(items: "Sequence[_Item]") -> Iterator[str]:
-    """Yield the texts of all code that is reached from there, in the order in which it is."""
+    """Yield the texts of all code that is reached from there, in the order of reaching it."""
     waiting = deque(items)
     seen: set[object] = set()
     while waiting:

@@ -305,8 +305,8 @@ def test_collect_checks_what_it_is_told(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (("trials =", "trails ="), ("small.toml, line 3: 'trails' is no key", "did you mean 'trials'?")),
-        (("keep =", "colour ="), ("small.toml, line 6: 'colour' is no key", "known: name, seed, trials")),
+        (("trials =", "trails ="), ("small.toml, line 3: 'trails' is not a key", "did you mean 'trials'?")),
+        (("keep =", "colour ="), ("small.toml, line 6: 'colour' is not a key", "known: name, seed, trials")),
         (("trials = 3\n", ""), ("small.toml has no 'trials'", "untuned new")),
         (("trials = 3", "trials = 0"), ("small.toml, line 3: trials=0",)),
         (('"returns"', '"everything"'), ("small.toml, line 6: keep", "'scores' or 'returns'")),

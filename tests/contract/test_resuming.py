@@ -213,7 +213,7 @@ def test_modules_that_cannot_be_imported(part: str, source: str, words: str, wor
 
 @pytest.mark.parametrize("place", [":f", ".relative:f", "workshop_agents:", "workshop_agents:guess.", "a b:c"])
 def test_places_that_lead_nowhere(place: str, workshop: Workshop) -> None:
-    with pytest.raises(InvalidInput, match=r"algorithms\[0\].*leads nowhere, write module:function"):
+    with pytest.raises(InvalidInput, match=r"algorithms\[0\].*cannot be imported, write module:function"):
         workshop.collect(algorithms=[place])
     with pytest.raises(InvalidInput, match=r"algorithms\[0\]: there is no 'gues' in workshop_agents, did you mean 'gu"):
         workshop.collect(algorithms=["workshop_agents:gues"])

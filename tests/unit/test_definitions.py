@@ -447,7 +447,7 @@ def test_unknown_names_get_a_suggestion(name: str, suggestion: str) -> None:
         untuned.algorithm(name)
     assert caught.value.suggestion == suggestion
     assert f"no algorithm is called {name!r}: did you mean {suggestion!r}? known: ac, " in str(caught.value)
-    assert "tuned-within[sarsa-s,4] draws four of sarsa-s and goes on with the best" in str(caught.value)
+    assert "tuned-within[sarsa-s,4] draws four of sarsa-s and continues with the best" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", [None, 3, "", "zzz", "tuned-within[q,2", "tuned-within[q,2)"])

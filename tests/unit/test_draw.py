@@ -211,7 +211,7 @@ def test_one_name_has_one_distribution(again: Ask, now: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         again(draw)
     assert str(caught.value) == (
-        f"'x' was drawn from U(0, 1) and is now asked for from {now}: one name has one distribution within a trial; "
+        f"'x' was drawn from U(0, 1) and is now to be drawn from {now}: one name has one distribution within a trial; "
         "take another name for another hyperparameter"
     )
     assert uniform.taken == 1
@@ -351,7 +351,7 @@ WHOLE = "give a whole number, 3 and not 3.0"
         (lambda d: d.suggest_categorical("x", 3), "x: choices=3 is not allowed: give a list of values"),
         (lambda d: d.suggest_categorical("x", [math.inf]), "x: inf is not allowed among the choices"),
         (lambda d: d.suggest_categorical("x", [(1, 2)]), "look up by them whatever else there is to choose"),
-        (lambda d: d.suggest("x", 3), "x: 3 is no distribution: give one of untuned.collect.distributions"),
+        (lambda d: d.suggest("x", 3), "x: 3 is not a distribution: give one of untuned.collect.distributions"),
         (lambda d: d.suggest("", Uniform(0, 1)), "'' is not allowed for name: give each hyperparameter a name"),
         (lambda d: d.suggest_float(3, 0, 1), "3 is not allowed for name: give each hyperparameter a name"),
         (lambda d: d.note("x", ""), "'' is not allowed for the note on x: say what becomes of it"),

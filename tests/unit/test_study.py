@@ -59,12 +59,12 @@ SMALL = 'name = "x"\ntrials = 10\nalgorithms = ["sarsa"]\nenvironments = ["cart-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SMALL.replace("trials", "trails"), ("study.toml, line 2", "'trails' is no key", "did you mean 'trials'")),
+        (SMALL.replace("trials", "trails"), ("study.toml, line 2", "'trails' is not a key", "did you mean 'trials'")),
         (SMALL.replace("10", "0"), ("line 2", "trials=0")),
         (SMALL.replace("10", '"many"'), ("line 2", "trials")),
         (SMALL.replace('"x"', "3"), ("line 1", "name")),
         (SMALL.replace('["sarsa"]', "[]"), ("line 3", "the list is empty", "untuned list algorithms")),
-        (SMALL.replace('["sarsa"]', '"sarsa"'), ("line 3", "is no list")),
+        (SMALL.replace('["sarsa"]', '"sarsa"'), ("line 3", "is not a list")),
         (SMALL.replace('["sarsa"]', '["sarsa",\n {use = "a:b", nam = "c"}]'), ("line 4", "did you mean 'name'")),
         (SMALL.replace('["sarsa"]', '["sarsa", {}]'), ("line 3", "algorithms[1]", "no algorithm in it")),
         (SMALL.replace('["cart-pole"]', "[\n# nothing\n{trials = 3}]"), ("line 6", "no environment in it")),

@@ -463,7 +463,7 @@ BAD_FILES: dict[str, tuple[str, bytes | str, str]] = {
         bytes_of(polars_frame(ROWS).rename({"score": "Score"}).write_parquet),
         "has no column 'score'. It has 'algorithm', 'environment' and 'Score'; did you mean score='Score'?",
     ),
-    "no json": ("a.jsonl", '{"algorithm": "a"}\n{"algorithm": \n', "line 2 of a.jsonl is no JSON"),
+    "no json": ("a.jsonl", '{"algorithm": "a"}\n{"algorithm": \n', "line 2 of a.jsonl is not JSON"),
     "json array": ("a.jsonl", '[{"algorithm": "a"}]', "line 1 of a.jsonl is list: write one object per line"),
     "json number": ("a.jsonl", "5\n", "line 1 of a.jsonl is int"),
     "json text": (
@@ -475,7 +475,7 @@ BAD_FILES: dict[str, tuple[str, bytes | str, str]] = {
     "json long number": (
         "a.jsonl",
         '{"algorithm": "a", "environment": "x", "score": 1' + 400 * "0" + "}",
-        "which is no number",
+        "which is not a number",
     ),
     "json without a name": ("a.jsonl", '{"algorithm": "a", "environment": null, "score": 1}', "has no environment"),
     "json without a key": (

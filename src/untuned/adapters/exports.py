@@ -21,7 +21,7 @@ def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False
     """Write one row per trial, environment by environment and algorithm by algorithm, by number.
 
     The columns are those that `Trial` declares. A trial that failed has the score that the study counts for it. How
-    long a trial took differs from run to run, so it is left out unless asked for.
+    long a trial took differs from run to run, so it is left out by default.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False
     form
         One of `FORMS`.
     file
-        Where to.
+        Where to write it.
     returns, seconds
         Whether to write the returns of all episodes, too, and how long each trial took.
 
@@ -100,7 +100,7 @@ def _rows(session: Session, columns: Sequence[Column], returns: bool) -> Iterato
 
 
 def _flat(row: Row) -> Row:
-    """Return a record whose parts are numbers and texts; what has parts itself is written as JSON."""
+    """Return a record whose parts are numbers and texts; nested values are written as JSON."""
     return {key: json.dumps(value) if isinstance(value, (dict, list)) else value for key, value in row.items()}
 
 
@@ -130,7 +130,7 @@ def _parquet(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     flat = map(_flat, content)
     frames = [polars.DataFrame(schema=columns)]
     while chunk := list(itertools.islice(flat, _CHUNK)):
-        # Said, not guessed: a column may be empty.
+        # Declared, not inferred: a column may be empty.
         frames.append(polars.DataFrame(chunk, schema=columns))
     polars.concat(frames).write_parquet(file)
 

@@ -51,7 +51,7 @@ def register_when_loaded() -> None:
 
 
 class _Watcher:
-    """An import finder that finds nothing itself, and sees to it that Gymnasium is registered with once loaded."""
+    """An import finder that finds nothing itself, and registers our ids once Gymnasium is loaded."""
 
     def __init__(self) -> None:
         self._looking = False
@@ -70,7 +70,7 @@ class _Watcher:
 
 
 class _Registering(Loader):
-    """A loader that registers after another has loaded; only then is the watcher's work done.
+    """A loader that registers after another has loaded, and only then removes the watcher.
 
     Looking for Gymnasium without importing it, or an import that fails, must leave the watcher in its place.
     """
@@ -80,7 +80,7 @@ class _Registering(Loader):
         self._watcher = watcher
 
     def __getattr__(self, name: str) -> object:
-        # Resource readers and tracebacks ask the loader for more than a loader must have.
+        # Resource readers and tracebacks use more of a loader than its required methods.
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:

@@ -1,7 +1,7 @@
 """PPO, A2C and DQN of Stable-Baselines3 as complete definitions.
 
-Every hyperparameter that a user of these would have to set is drawn, from distributions that know nothing of the
-environment: the customary value lies within, an order of magnitude or two around it. The library and PyTorch are
+Every hyperparameter that a user of these would have to set is drawn, from distributions that do not depend on the
+environment: each spans an order of magnitude or two around the customary value. The library and PyTorch are
 imported when a trial begins.
 """
 
@@ -27,7 +27,7 @@ from untuned.collect.distributions import LogUniform, Minus
 #: More steps than any budget has: the environment ends the learning.
 _ENDLESS = 10**12
 
-#: Changes whenever what is drawn, or what is done with it, does.
+#: Changes whenever the draws, or their use, change.
 _VERSION = 1
 
 
@@ -157,8 +157,8 @@ def _train(
     settings = ask(draw)
     network = settings["policy_kwargs"]
     network["activation_fn"] = getattr(torch.nn, network["activation_fn"])
-    # Networks this small are slower with several; and sums in another order are other sums. It stays so in this
-    # process: the policy is still to be played.
+    # Small networks are slower with several threads, and another order of summation changes results. Not restored:
+    # the policy has yet to be played.
     torch.set_num_threads(1)
     model = algorithm(stable_baselines3)("MlpPolicy", environment, seed=draw.seed(), device="cpu", **settings)
     if prepare is not None:
@@ -169,7 +169,7 @@ def _train(
 
     def policy(observation: Any) -> Any:
         action, _ = model.predict(observation, deterministic=True)
-        # An array with one number in it is no key of the tables that some environments look actions up in.
+        # Some environments look actions up in a table, whose keys cannot be arrays.
         return int(action) if discrete else action
 
     return policy
@@ -178,7 +178,7 @@ def _train(
 def _explore_by_budget(model: Any, environment: gymnasium.Env[Any, Any]) -> None:
     """Let DQN's exploration fall over a part of the trial's budget, be that episodes or steps.
 
-    The library knows of steps alone, and how many steps there are in so many episodes is not known beforehand.
+    The library counts steps alone, and how many steps the episodes will take is not known beforehand.
     """
     assert isinstance(environment, Metered)
     initial, final, fraction = model.exploration_initial_eps, model.exploration_final_eps, model.exploration_fraction

@@ -1,4 +1,4 @@
-"""The one door for scores: whatever they are in, a `ScoreTable` comes out."""
+"""The one entry point for scores: makes a `ScoreTable` of any supported source."""
 
 import os
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
     if isinstance(source, (list, tuple)):
         if any(isinstance(each, Mapping) for each in source):
             raise InvalidInput(
-                "a list of dictionaries is no array: make a data frame of it, polars.DataFrame(rows), and pass that"
+                "a list of dictionaries is not an array: make a data frame of it, polars.DataFrame(rows), and pass that"
             )
         _check_options("nested lists", options, _OF_AN_ARRAY)
         return ScoreTable.from_array(source, **options)
@@ -74,14 +74,14 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
             return from_frame(source, **options)
         if hasattr(source, "__array__"):
             _check_options("an array", options, _OF_AN_ARRAY)
-            # A masked array says which scores are missing, and must go on saying so.
+            # A masked array marks missing scores: keep the mask.
             array = source if isinstance(source, np.ndarray) else np.asarray(source)
             return ScoreTable.from_array(array, **options)
     raise InvalidInput(_about_others(source))
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> ScoreTable:
-    # Imported here: a CSV needs nothing of the room where trials are run.
+    # Imported here: a CSV file needs none of the code that runs trials.
     from untuned.collect.session import Session, is_study
 
     if is_study(path):

@@ -21,7 +21,7 @@ from untuned.judge.judging import Judging
 
 StudyFile = Annotated[Path, typer.Argument(help="The study's TOML file; untuned new writes one.", show_default=False)]
 Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FOLDER", help="Where results go; by default beside the file.")
+    Path | None, typer.Option("--out", metavar="FOLDER", help="Where results go; by default next to the file.")
 ]
 Trials = Annotated[
     int | None,
@@ -39,7 +39,7 @@ Engine = Annotated[
     ),
 ]
 RayAddress = Annotated[
-    str | None, typer.Option("--ray-address", help="Of a running cluster; without it Ray starts one on this machine.")
+    str | None, typer.Option("--ray-address", help="A running cluster; without it Ray starts one on this machine.")
 ]
 ShardText = Annotated[
     str | None,
@@ -173,7 +173,7 @@ name = {name}
 seed = 1                       # decides, with names and trial numbers, all that is random
 trials = 100                   # per algorithm and environment; raise it later to add more
 
-# `untuned list algorithms`; one of your own is "module:function", looked for beside this file.
+# `untuned list algorithms`; one of your own is "module:function", looked for next to this file.
 algorithms = [
   "sarsa-parl2",
   "sarsa-s",

@@ -1,4 +1,4 @@
-"""``untuned coverage``: do the intervals keep their word?"""
+"""``untuned coverage``: how often interval methods fail on data with a known truth."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,19 +33,19 @@ def coverage(
         typer.Option(
             "--protocol",
             metavar="truth|paper",
-            help="Against the truth, or the paper's test against other samples, beside its figures.",
+            help="Against the truth, or the paper's test against other samples, next to its figures.",
         ),
     ] = "truth",
     populations: Annotated[
         str | None,
-        typer.Option("--populations", metavar="NAME,...", help="Some only: untuned list populations."),
+        typer.Option("--populations", metavar="NAME,...", help="Only these: untuned list populations."),
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
             "--methods",
             metavar="NAME,...",
-            help="Some only; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, to see it caught.",
+            help="Only these; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, to see it caught.",
         ),
     ] = None,
     trials: Annotated[
@@ -78,19 +78,19 @@ def coverage(
         typer.Option("--collect", metavar="N", help="For --protocol paper: trials per cell to collect; 10000."),
     ] = None,
     confidence: Annotated[
-        float | None, typer.Option("--confidence", help="Of the limits of rates; 0.95 by default.")
+        float | None, typer.Option("--confidence", help="Confidence level of the limits of rates; 0.95 by default.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Where random numbers begin.")] = SEED,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")] = SEED,
     workers: Workers = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where finished work and pictures are kept.")
-        # Not "coverage": where Python looks for modules, a folder of that name passes for the package numba asks for.
+        # Not "coverage": on the module path, a folder of that name passes for the package that numba imports.
     ] = Path("coverage-results"),
     rows: Annotated[bool, typer.Option("--rows", help="Also a line for every experiment.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Test interval methods on data of which the truth is known: how often they fail, how much they find out."""
+    """Test interval methods on data with a known truth: how often they fail, how much they decide."""
     from untuned.processors import processors
 
     one_of("--protocol", protocol, ("truth", "paper"))
@@ -219,11 +219,11 @@ def _number(option: str, given: str) -> int:
     try:
         return int(given.replace("_", ""))
     except ValueError:
-        raise InvalidInput(f"{option}: {given!r} is no whole number") from None
+        raise InvalidInput(f"{option}: {given!r} is not a whole number") from None
 
 
 def _keep(folder: Path, name: str, content: str, figure: "Figure", quiet: bool) -> None:
-    """Write the numbers and the picture beside the record."""
+    """Write the numbers and the picture next to the finished work."""
     files = [folder / f"{name}.json", folder / f"{name}.png", folder / f"{name}.pdf"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -258,7 +258,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         )
     )
     screen.print()
-    table = Table(title="How often anything is wrong, where it is most", **_PLAIN)
+    table = Table(title="How often anything is wrong, in the worst case", **_PLAIN)
     table.add_column("method", overflow="fold")
     for words in EVENTS.values():
         table.add_column(words, justify="right")
@@ -272,7 +272,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         )
     screen.print(table)
     screen.print()
-    table = Table(title="How much is found out: pairs decided, mean width of intervals on scores", **_PLAIN)
+    table = Table(title="How much is decided: pairs decided, mean width of intervals on scores", **_PLAIN)
     table.add_column("method", overflow="fold")
     for size, _ in sizes:
         table.add_column(f"{size:,} trials", justify="right")
@@ -389,8 +389,8 @@ def _print_replication(found: "Replication") -> None:
         text(
             screen,
             "failures: of all pairs of samples, those in which an estimate of one is outside the intervals of the "
-            "other; an estimate is no truth. Truth missed: samples whose intervals miss the score of the population "
-            "they were drawn from, with limits. The paper's figures stand beside ours.",
+            "other; an estimate is not the truth. Truth missed: samples whose intervals miss the score of the "
+            "population they were drawn from, with limits. The paper's figures are next to ours.",
         )
     )
 

@@ -1,4 +1,4 @@
-"""``untuned evaluate``: from scores that somebody has to a ranked table with intervals."""
+"""``untuned evaluate``: from scores to a ranked table with intervals."""
 
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,7 +50,7 @@ def evaluate(
         typer.Option(
             "--format",
             metavar="|".join(_FORMATS),
-            help="What to print: text for people (the default), tables for pasting, or everything as JSON. "
+            help="What to print: text to read (the default), tables for pasting, or everything as JSON. "
             "CSV is one table, with all digits: scores, or what --pairs or --environments ask for.",
             show_default=False,
         ),
@@ -99,7 +99,7 @@ def _json(found: "Evaluation", percentiles: bool, plan: "Plan | None") -> str:
 
 
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
-    """Return the tables for pasting, one below the other; of CSV the one that was asked for."""
+    """Return the tables for pasting, one below the other; of CSV the requested one alone."""
     from untuned import tables
 
     asked = [tables.pairs(found)] * pairs + [tables.environments(found)] * by_environment

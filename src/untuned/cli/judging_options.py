@@ -77,7 +77,7 @@ class Reading:
 
 
 def flag(name: str, declaration: Option) -> str:
-    """Return what is typed for an option."""
+    """Return the name that is typed for an option."""
     return declaration.flag or f"--{name.replace('_', '-')}"
 
 
@@ -143,7 +143,7 @@ def judged(
 ) -> "Evaluation":
     """Return the evaluation of a source; a bar shows on a terminal meanwhile.
 
-    With ``planned`` a plan is to follow: where there can be none, that is said before anything takes long.
+    With ``planned`` a plan will follow: where there can be none, raise before the judging, which may take minutes.
     """
     from untuned.api import evaluate
     from untuned.judge.plan import check_plan
@@ -163,7 +163,7 @@ def planning(found: "Evaluation", workers: int | None) -> "Plan":
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
-    """Return the value of an option that is one of some words."""
+    """Return the value of an option that has a list of choices."""
     if value not in allowed:
         raise InvalidInput(f"{option} {value}: choose {' or '.join(allowed)}")
     return value

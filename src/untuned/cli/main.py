@@ -61,14 +61,14 @@ app.command(name="reproduce")(reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and exit: 0 when all went well, 2 for a user's mistake, 1 for a defect of ours."""
+    """Run the program and exit: 0 when all went well, 2 for a user's mistake, 1 for a bug in untuned."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    # Wherever it stands: whoever adds it after a failure adds it at the end.
+    # In any position: users who add it after a failure add it at the end.
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        # Not standalone: the exit codes, and what is said before them, are decided here alone. What was typed goes
-        # along, for a report that says how it was made.
+        # Not standalone: exit codes and error messages are decided here alone. The arguments are passed on for reports,
+        # which show the command.
         code = app(arguments or ["--help"], prog_name="untuned", standalone_mode=False, obj=tuple(arguments))
     except _MISTYPED as error:
         place = error.ctx.command_path if getattr(error, "ctx", None) else "untuned"
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(f"error: {error}", debug)
         sys.exit(2)
     except SystemExit as ending:
-        # The reader, `head` for one, had seen enough. That is no failure, though libraries below end with one.
+        # The reader, `head` for one, closed the pipe. That is not a failure, though libraries below end with one.
         if isinstance(ending.__context__, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         _complain(
             f"internal error: {type(error).__name__}: {error}\n"
-            "This is a defect of untuned, not a mistake of yours.\n"
+            "This is a bug in untuned, not a mistake of yours.\n"
             "Run the command again with --debug and report what it prints.",
             debug,
         )

@@ -82,7 +82,7 @@ def _experiments() -> Iterator[Callable[[int, int], None]]:
 
 
 def sentence(progress: "Progress", leader: str | None) -> str:
-    """Return how far it is, in a line."""
+    """Return the progress as a line of text."""
     parts = [
         f"{progress.stored:,} of {progress.wanted:,} trials ({100 * progress.stored // max(progress.wanted, 1)} %)",
         f"{progress.cells_done} of {progress.cells} cells",
@@ -99,7 +99,7 @@ def sentence(progress: "Progress", leader: str | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration as text, rounded to one unit."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
             return f"{seconds / size:.0f} {unit}"

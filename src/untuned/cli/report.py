@@ -28,7 +28,7 @@ def report(
             help="Where it goes: one page, or a folder with the page, tables, figures and numbers.",
         ),
     ] = "report.html",
-    title: Annotated[str | None, typer.Option("--title", help="Of the page.", show_default=False)] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the page.", show_default=False)] = None,
     beside: Annotated[
         str | None,
         typer.Option(
@@ -49,14 +49,14 @@ def report(
         bool, typer.Option("--plan", help="Also how many trials would settle what is open; takes as long again.")
     ] = False,
     formats: Annotated[
-        str, typer.Option("--figures", metavar="pdf,svg,png", help="What the figures of a folder are written as.")
+        str, typer.Option("--figures", metavar="pdf,svg,png", help="File formats of the figures in a folder.")
     ] = "pdf",
     *,
     judging: Judging,
     reading: Reading,
     workers: Workers = None,
 ) -> None:
-    """Write what was found as one page that needs no network, or with all tables and figures as a folder."""
+    """Write an evaluation as one page that needs no network, or as a folder with all tables and figures."""
     from untuned import api
     from untuned.processors import processors
 
@@ -82,7 +82,7 @@ def report(
 
 
 def names(option: str, given: str | None) -> tuple[str, ...]:
-    """Return names that were written with commas between them."""
+    """Return comma-separated names."""
     names = tuple(name.strip() for name in given.split(",")) if given else ()
     if not all(names):
         raise InvalidInput(f"{option} {given}: write names with commas between them and nothing else")

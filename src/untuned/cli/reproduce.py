@@ -28,7 +28,7 @@ def reproduce(
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiment and show its tables, figures and conclusions beside the published ones."""
+    """Run the paper's experiment and show its tables, figures and conclusions next to the published ones."""
     from untuned.cli.terminal import console, text
     from untuned.reproduction.reproduce import reproduce as reproduction
 

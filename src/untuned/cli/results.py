@@ -17,7 +17,7 @@ StudyPath = Annotated[Path, typer.Argument(help="A study's folder, or its TOML f
 def status(
     study: StudyPath, as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False
 ) -> None:
-    """Print how far a study is; also while it runs."""
+    """Print the progress of a study, also while it runs."""
     from untuned.cli.terminal import console, text
     from untuned.collect.session import Session
 
@@ -79,11 +79,11 @@ def show(
 
 def export(
     study: StudyPath,
-    form: Annotated[str, typer.Option("--format", metavar="csv|parquet|json", help="Of what kind.")] = "csv",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; by default printed.")] = None,
+    form: Annotated[str, typer.Option("--format", metavar="csv|parquet|json", help="File format.")] = "csv",
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The file; by default printed.")] = None,
     returns: Annotated[bool, typer.Option("--returns", help="Also the return of every episode, where kept.")] = False,
     seconds: Annotated[
-        bool, typer.Option("--seconds", help="Also how long each took: the one thing that differs.")
+        bool, typer.Option("--seconds", help="Also how long each took: the one column that differs from run to run.")
     ] = False,
 ) -> None:
     """Write all trials as one table: the same study gives the same bytes, however it was collected."""

@@ -1,4 +1,4 @@
-"""What every command needs to print for people: a console of the right width, and words in the terminal's letters."""
+"""What every command prints with: a console of the right width, and text that the terminal can encode."""
 
 import re
 import shutil
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def console(width: int) -> "Console":
-    """Return a console as wide as the terminal, or ``width`` columns in a pipe, where nobody sees the width."""
+    """Return a console as wide as the terminal, or ``width`` columns in a pipe."""
     from rich.console import Console
 
     return Console(width=shutil.get_terminal_size((width, 24)).columns, highlight=False)
 
 
 def text(console: "Console", words: str, style: str = "") -> "Text":
-    """Return words as they are, brackets and all, in what letters the terminal has; control characters are none."""
+    """Return text without markup that the terminal can encode; control characters are replaced."""
     from rich.text import Text
 
-    # A name that moves the cursor or colours the screen is a name all the same.
+    # A name must not move the cursor or colour the screen.
     words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", words)
     try:
         words.encode(console.encoding)
@@ -34,7 +34,7 @@ def text(console: "Console", words: str, style: str = "") -> "Text":
 
 
 def print_bytes(words: str) -> None:
-    """Print what programs read: in UTF-8 whatever the terminal's letters are, one line feed at the end."""
+    """Print output for programs: UTF-8 whatever the terminal's encoding, one line feed at the end."""
     import typer
 
     typer.echo(f"{words.rstrip(chr(10))}\n".encode(), nl=False)
@@ -47,7 +47,7 @@ class Column:
     Attributes
     ----------
     heading
-        What stands above it.
+        Printed above it.
     cells
         One per row.
     kind
@@ -67,7 +67,7 @@ class Column:
         return min(widest, _SHORT) if self.kind == "name" else widest
 
 
-#: As many letters of a name are always shown side by side with its numbers.
+#: Characters of a name that are always shown next to its numbers.
 _SHORT = 12
 
 
@@ -115,7 +115,7 @@ def _print_stacked(console: "Console", columns: Sequence[Column]) -> None:
         console.print(text(console, line))
 
 
-#: So many columns has the drawing of an interval, and as many has a terminal at least that shows it.
+#: Columns of an interval's drawing, and of the narrowest terminal that shows it.
 BAR = 30
 _WIDE = 100
 
@@ -133,7 +133,7 @@ def drawn_interval(
     Parameters
     ----------
     console
-        Where it is printed: it may have no such letters.
+        Where it is printed: it may be unable to encode the bar.
     value, low, high
         The estimate and the ends; None where they are unknown.
     scale
@@ -160,12 +160,12 @@ def drawn_interval(
 
 @contextmanager
 def telling_of_compiling() -> Iterator[None]:
-    """Say on the error stream, once, that kernels are being compiled, if any are: it takes a while, the first time."""
+    """Print on the error stream, once, that kernels are being compiled, if any are: that can take a minute."""
     # Imported here: it brings the compiler, which most commands do without.
     from untuned.compiling import noticing
 
     def tell() -> None:
-        # Whoever was reading may be gone.
+        # The reader may have closed the pipe.
         with suppress(OSError, ValueError):
             print("compiling, once on this machine: this can take a minute ...", file=sys.stderr, flush=True)
 
@@ -175,10 +175,7 @@ def telling_of_compiling() -> Iterator[None]:
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show a bar on the error stream of a terminal, for what takes long, and say what is compiled; nothing elsewhere.
-
-    What is said goes above the bar.
-    """
+    """Show a bar for long work on a terminal's error stream, below the note on compiling; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None
         return

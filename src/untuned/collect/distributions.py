@@ -1,4 +1,4 @@
-"""Distributions that parameters are drawn from: each a quantile function, a density and a name people can read.
+"""Distributions that parameters are drawn from: each a quantile function, a density and a readable name.
 
 The log density is the natural logarithm of a density for those that give any number of a range (`Uniform`,
 `LogUniform`, and what is made of them), and of a probability for all others.
@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from untuned.errors import InvalidInput
 
-#: What can be drawn: all of it can be written down as JSON.
+#: What can be drawn: all of it can be stored as JSON.
 Value = None | bool | int | float | str
 
 V_co = TypeVar("V_co", covariant=True)
@@ -35,11 +35,11 @@ class NumberDistribution(Distribution[float], Protocol):
 
     @property
     def low(self) -> float:
-        """The smallest value that can come out."""
+        """The smallest possible value."""
 
     @property
     def high(self) -> float:
-        """The largest value that can come out."""
+        """The largest possible value."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,12 @@ class Minus:
 
     @property
     def low(self) -> float:
-        """The smallest value that can come out."""
+        """The smallest possible value."""
         return self.number - self.distribution.high
 
     @property
     def high(self) -> float:
-        """The largest value that can come out."""
+        """The largest possible value."""
         return self.number - self.distribution.low
 
     def quantile(self, probability: float) -> float:
@@ -171,12 +171,12 @@ class Scaled:
 
     @property
     def low(self) -> float:
-        """The smallest value that can come out."""
+        """The smallest possible value."""
         return self.distribution.low / self.divisor
 
     @property
     def high(self) -> float:
-        """The largest value that can come out."""
+        """The largest possible value."""
         return self.distribution.high / self.divisor
 
     def quantile(self, probability: float) -> float:
@@ -349,12 +349,12 @@ class RoundedPowerOfTwo:
 
     @property
     def low(self) -> int:
-        """The smallest value that can come out."""
+        """The smallest possible value."""
         return math.floor(math.exp2(self.low_exponent) + 0.5)
 
     @property
     def high(self) -> int:
-        """The largest value that can come out."""
+        """The largest possible value."""
         # Half a number and no more is rounded up with no probability at all.
         return max(math.ceil(math.exp2(self.high_exponent) - 0.5), self.low)
 
@@ -386,11 +386,11 @@ class Categorical:
     Parameters
     ----------
     choices
-        None, truth values, numbers or texts: what can be written down, and read by people.
+        None, truth values, numbers or texts: what can be stored, and read.
     """
 
     choices: tuple[Value, ...]
-    # To Python True is 1, and 1 is 1.0: to whoever receives the choice they are not the same.
+    # To Python True is 1, and 1 is 1.0: to the receiver of the choice they are not the same.
     _kinds: tuple[type, ...] = field(repr=False)
 
     def __init__(self, choices: Any) -> None:

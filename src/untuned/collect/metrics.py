@@ -24,7 +24,7 @@ class Metric:
     name
         What it is called in a study: ``average-return``, ``final-return``, ``last-10``, ``module:function``.
     function
-        ``function(returns)`` for one's own; None for those that come with the package.
+        ``function(returns)`` for a user's own; None for those that come with the package.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Metric:
         Raises
         ------
         InvalidInput
-            When there is nothing to make a score of, or one's own function returned something else than a number.
+            When there is nothing to make a score of, or the user's function did not return a number.
         """
         if self.name == FINAL:
             if not final_returns.size:
@@ -64,7 +64,7 @@ class Metric:
 
     def _own(self, returns: Floats) -> float:
         assert self.function is not None
-        # A copy: the record of what happened is not the metric's to change.
+        # A copy: the metric must not change the record.
         score: object = self.function(returns.copy())
         if not isinstance(score, (int, float, np.integer, np.floating)) or isinstance(score, bool):
             raise InvalidInput(f"the metric {self.name} returned {score!r}: it must return a number")
@@ -74,7 +74,7 @@ class Metric:
 
 
 def metric(name: str, function: Callable[[Floats], float] | None = None) -> Metric:
-    """Return the metric of a name; for one's own, of a name and a function.
+    """Return the metric of a name; for a user's own, of a name and a function.
 
     Raises
     ------

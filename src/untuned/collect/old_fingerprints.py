@@ -24,7 +24,7 @@ from untuned.source_trees import own_code
 KERNELS_THEN = "676c8af787cad428"
 SAME_CODE_NOW = "0ece28193a99f81d"
 
-#: One of each kind of states, where definitions of users were asked what they draw.
+#: One of each kind of states, on which users' definitions were described.
 _DESCRIBED = ("chain-10-stochastic", "cart-pole")
 
 #: Modules that have another name now.
@@ -96,9 +96,9 @@ def _entry_of_now(
         return {**entry, **({"kernels": made_with} if made_with is not None else {})}
     if made_with != KERNELS_THEN or own_fingerprint() != SAME_CODE_NOW:
         raise InvalidInput(
-            f"the trials of {entry['name']!r} were run by an older untuned, whose algorithms and environments were not "
-            "those of now: start a new study in another folder (--out), or go on with the version of untuned that it "
-            "was begun with"
+            f"the trials of {entry['name']!r} were run by an older untuned, whose algorithms and environments were "
+            "different: start a new study in another folder (--out), or continue with the version of untuned that "
+            "started it"
         )
     kept = {key: value for key, value in entry.items() if key != "kernels"}
     if unchanged(kept, now, thing):
@@ -135,7 +135,7 @@ def _same_environment(entry: Mapping[str, Any], now: Mapping[str, Any], place: A
 
 
 def _numbers(fact: Any) -> Any:
-    """Return a fact without what only tells people something."""
+    """Return a fact without texts for readers."""
     if isinstance(fact, dict):
         return {key: _numbers(value) for key, value in fact.items() if key not in ("meaning", "names")}
     return [_numbers(each) for each in fact] if isinstance(fact, list) else fact

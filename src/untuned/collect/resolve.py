@@ -1,6 +1,6 @@
 """From what a study says to what can be run: names are looked up, functions imported, cells made.
 
-Algorithms written in Python and Gymnasium environments belong to the adapters, which this room does not import: it
+Algorithms written in Python and Gymnasium environments belong to the adapters, which collect does not import: it
 names their modules (`_ADAPTERS`), and loads one when a study needs it.
 """
 
@@ -26,7 +26,7 @@ from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
 from untuned.version import __version__
 
-#: Who resolves what is not ours.
+#: The modules that resolve what is not ours.
 _ADAPTERS = {
     "algorithm": "untuned.adapters.training.resolving",
     "environment": "untuned.adapters.gymnasium.resolving",
@@ -99,7 +99,7 @@ def resolve(study: Study) -> Resolved:
     Raises
     ------
     InvalidInput
-        For names that lead nowhere, algorithms that cannot run in an environment, and whatever else would go wrong
+        For names that do not exist, algorithms that cannot run in an environment, and whatever else would go wrong
         later; says which entry of the study it is, and its line in the study's file.
     """
     try:
@@ -148,12 +148,12 @@ def _adapter(kind: str) -> Any:
 
 
 def imported(place: str, where: str, folder: Path | None) -> Any:
-    """Return what stands at ``module:name``; modules are looked for in the study's folder first."""
+    """Return the object ``module:name``; modules are looked for in the study's folder first."""
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
-        raise InvalidInput(f"{where}: {place!r} leads nowhere, write module:function, as in my_agents:train")
+        raise InvalidInput(f"{where}: {place!r} cannot be imported, write module:function, as in my_agents:train")
     try:
-        # What a module prints would be in the way of what is printed for other programs.
+        # What a module prints would be mixed with output for other programs.
         with contextlib.redirect_stdout(sys.stderr):
             found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
@@ -235,7 +235,9 @@ def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
         raise InvalidInput(f"{where}: {error}") from None
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from error
-    raise InvalidInput(f"{where}: {use!r} is no environment, give a name, an environment or a function that makes one")
+    raise InvalidInput(
+        f"{where}: {use!r} is not an environment, give a name, an environment or a function that makes one"
+    )
 
 
 def _ours(name: str, options: dict[str, Any]) -> CompiledEnvironment:
@@ -298,7 +300,7 @@ def _check_failures(
     measure: Metric,
     study: Study,
 ) -> None:
-    """Refuse a study in which a trial may fail that nothing says the score of."""
+    """Raise InvalidInput if a trial may fail and the worst score, which it would count, is not known."""
     may_fail = not all(isinstance(each, Definition) for each in algorithms) or not measure.bounded
     if limits is None and may_fail and study.failures == "worst":
         advice = (
@@ -307,8 +309,8 @@ def _check_failures(
             else "declare the metric's, score_range = [worst, best]"
         )
         raise InvalidInput(
-            f"environments: nothing says which score on {place.name} is the worst, which a trial that fails would "
-            f'count: {advice}; or write failures = "error"'
+            f"environments: the worst score on {place.name}, which a failed trial counts, is not declared: "
+            f'{advice}; or write failures = "error"'
         )
 
 

@@ -286,7 +286,7 @@ class Session:
         stop: Stop | None = None,
         watch: Watch | None = None,
     ) -> Collected:
-        """Run the trials that are missing, and return what is there then. What is finished survives everything.
+        """Run the missing trials, and return what is stored. Finished trials survive a crash.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ class Session:
         return {(cell.algorithm, cell.environment): numbers[cell.environment][cell.algorithm] for cell in self.cells}
 
     def _begun(self, numbers: Mapping[Names, int]) -> Store:
-        """Return the store, made if need be, after noting in it how many trials there are to be."""
+        """Return the store, created if need be, after noting in it how many trials are wanted."""
         if self._store is None:
             assert self._resolved is not None
             self._store = Store.create(self.folder, self._resolved.facts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from untuned.collect.session import Session
     from untuned.collect.shard import Shard
 
-#: What a trial that failed counts: the environment's worst score, or nothing until somebody looks at it.
+#: What a trial that failed counts: the environment's worst score, or nothing until a user looks at it.
 FailurePolicy = Literal["worst", "error"]
 #: What is kept of a trial besides its score and what was drawn: nothing more, or the returns of all episodes.
 Keep = Literal["scores", "returns"]
@@ -35,7 +35,7 @@ class AlgorithmChoice:
     Parameters
     ----------
     use
-        A name of ours, ``module:function`` of one's own, or the thing itself.
+        A name of ours, ``module:function`` of your own, or the object itself.
     name
         What to call it; by default what it is called anyway.
     """
@@ -51,7 +51,7 @@ class EnvironmentChoice:
     Parameters
     ----------
     use
-        A name of ours, a Gymnasium id, ``module:function`` of one's own, or the thing itself.
+        A name of ours, a Gymnasium id, ``module:function`` of your own, or the object itself.
     gymnasium
         Whether ``use`` is a Gymnasium id.
     options
@@ -75,7 +75,7 @@ class Study:
     name
         What the study is called.
     algorithms
-        Names (`untuned list algorithms`), ``"module:function"`` of one's own, definitions, trainers or functions; or
+        Names (`untuned list algorithms`), ``"module:function"`` of your own, definitions, trainers or functions; or
         tables ``{"use": ..., "name": ...}``.
     environments
         Names (`untuned list environments`), environments, or tables: ``{"name": "cart-pole", ...options}``,
@@ -88,7 +88,7 @@ class Study:
     metric
         ``"average-return"``, ``"final-return"``, ``"last-10"``, ``"module:function"`` or a function of the returns.
     score_range
-        (worst, best) score possible, for a metric of one's own.
+        (worst, best) score possible, for a metric of your own.
     keep
         ``"scores"``, or ``"returns"`` to keep the return of every episode.
     failures
@@ -102,9 +102,9 @@ class Study:
     precision
         The type of compiled agents' weights.
     folder
-        Where modules of one's own are looked for: the folder of the study's file.
+        Where your own modules are looked for: the folder of the study's file.
     file
-        The name and the text of the file it was read from, for complaints that say the line.
+        The name and the text of the file it was read from, for error messages that name the line.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Study:
             raise InvalidInput(f"name: {name!r} is not allowed, give the study a name")
         for kind, chosen in (("algorithms", self.algorithms), ("environments", self.environments)):
             if isinstance(chosen, (str, Mapping)) or not isinstance(chosen, Iterable):
-                raise InvalidInput(f"{kind}: {chosen!r} is no list, write one, {kind} = [...]")
+                raise InvalidInput(f"{kind}: {chosen!r} is not a list, write one, {kind} = [...]")
             if not list(chosen):
                 raise InvalidInput(f"{kind}: the list is empty, name at least one (untuned list {kind})")
         settle = object.__setattr__
@@ -150,7 +150,7 @@ class Study:
             if value not in allowed:
                 raise InvalidInput(f"{key}: {value!r} is not allowed, write {' or '.join(map(repr, allowed))}")
         if not isinstance(self.metric, str) and not callable(self.metric):
-            raise InvalidInput(f"metric: {self.metric!r} is no metric, write average-return, or a function's place")
+            raise InvalidInput(f"metric: {self.metric!r} is not a metric, write average-return, or module:function")
         settle(self, "time_limit", _time_limit(self.time_limit))
         settle(
             self,
@@ -168,7 +168,7 @@ class Study:
         Parameters
         ----------
         path
-            Where the file is; modules that the study names are looked for beside it.
+            Where the file is; modules that the study names are looked for next to it.
 
         Raises
         ------
@@ -189,14 +189,14 @@ class Study:
 
     @classmethod
     def parse(cls, text: str, name: str = "study.toml", folder: Path | None = None) -> "Study":
-        """Return the study written in a text; ``name`` is what complaints call it.
+        """Return the study written in a text; ``name`` is what error messages call it.
 
         Parameters
         ----------
         text
             TOML.
         name
-            What complaints call it.
+            What error messages call it.
         folder
             Where modules that the study names are looked for; None for nowhere in particular.
         """
@@ -235,7 +235,7 @@ class Study:
         return Session.open(self, folder, shard=shard, replace=replace)
 
     def located(self, complaint: str) -> str:
-        """Return a complaint that begins with a key, ``algorithms[2]: ...``, with where that stands in the file."""
+        """Return an error message that begins with a key, ``algorithms[2]: ...``, with the key's line in the file."""
         key = _key_of(complaint)
         if self.file is None or key.partition("[")[0] not in _KEYS:
             return complaint
@@ -262,17 +262,17 @@ _KEYS = (
 def _unknown(key: str, known: Iterable[str], what: str) -> str:
     near = nearest(key, known)
     advice = f"did you mean {near!r}? " if near is not None else ""
-    return f"{key!r} is no key of {what}: {advice}known: {', '.join(known)}"
+    return f"{key!r} is not a key of {what}: {advice}known: {', '.join(known)}"
 
 
 def _key_of(message: str) -> str:
-    """Return the key that a complaint begins with, which may have an index: ``algorithms[2]``."""
+    """Return the key that an error message begins with, which may have an index: ``algorithms[2]``."""
     found = re.match(r"(\w+)(\[\d+\])?", message)
     return found.group(0) if found else ""
 
 
 def _at(name: str, text: str, key: str) -> str:
-    """Return where a key stands in the file, as the beginning of a complaint."""
+    """Return a key's line in the file, as the beginning of an error message."""
     plain, _, index = key.rstrip("]").partition("[")
     lines = text.splitlines()
     opening = re.compile(rf"\s*(\[\[?\s*)?[\"']?{re.escape(plain)}[\"']?\s*(=|\]|$)")

@@ -153,7 +153,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """Which trial, in words."""
+        """Which trial, as text."""
         return label(self.algorithm, self.environment, self.trial)
 
     @property
@@ -192,7 +192,7 @@ class Trial:
 
 
 def label(algorithm: str, environment: str, trial: int) -> str:
-    """Return which trial it is, in words."""
+    """Return which trial it is, as text."""
     return f"trial {trial} of {algorithm!r} on {environment!r}"
 
 

@@ -3,4 +3,4 @@
 from untuned.errors import needs
 
 with needs("gymnasium", "a Gymnasium environment"):
-    import gymnasium as _gymnasium  # noqa: F401  (every module below needs it; said once, here)
+    import gymnasium as _gymnasium  # noqa: F401  (every module below needs it; checked once, here)

@@ -21,10 +21,10 @@ from untuned.collect.kernels.status import RUNNING, TERMINATED, TRUNCATED
 from untuned.errors import InvalidInput
 from untuned.source_trees import own_code
 
-#: Episodes of a trial where nothing else is said.
+#: Episodes of a trial by default.
 EPISODES = 100
 
-#: More dimensions leave no features that couple any two of them: 2**13 of at most 10,000 is all.
+#: With more dimensions no two can be coupled: 2**13 features are within 10,000, 2**14 are not.
 MOST_DIMENSIONS = 13
 
 # Many environments write the largest float32 where they mean "no bound".
@@ -51,7 +51,7 @@ class GymnasiumEnvironment:
     step_limit
         Steps after which an episode ends whatever happened.
     score_range
-        (worst, best) return of an episode that is possible at all; None if undeclared.
+        (worst, best) possible return of an episode; None if undeclared.
     make
         Returns a new instance.
     described
@@ -76,7 +76,7 @@ class GymnasiumEnvironment:
         return self.described
 
     def __fingerprint__(self) -> object:
-        # What readers are told, and which scores are possible at all, changes no trial.
+        # Texts for readers and the range of scores change no trial.
         decisive = {**self.facts(), "title": None, "summary": None, "score_range": None}
         return decisive, what_is_made(self.make), self._seen()
 
@@ -126,7 +126,7 @@ class DescribedEnvironment(SteppedEnvironment):
         One of our own environments takes its random numbers from ``random``, as it does in a kernel. Any other has
         seeds of its own, made of ``random``, which stays as it is.
         """
-        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and what is written in C.
+        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and C code.
         seeds = (random_state("gymnasium", *map(int, random)) >> np.uint64(33)).tolist()
         instance = self.make()
         with contextlib.closing(instance), generators_seeded(seeds[1]):
@@ -222,7 +222,7 @@ def from_gymnasium(
         some. Needed by compiled agents where the observation space has no finite bounds, but for CartPole-v1, whose
         velocities are then scaled by (-4, 4). What is outside is clipped before they see it.
     score_range
-        (worst, best) return of an episode that is possible at all. Without it, intervals on means cannot be given.
+        (worst, best) possible return of an episode. Without it, intervals on means cannot be given.
         Known for CartPole-v1, MountainCar-v0, Acrobot-v1 and FrozenLake-v1, if they are made without options.
     step_limit
         Steps after which an episode ends; by default what the id was registered with.

@@ -27,20 +27,20 @@ _SCORE_RANGES = {
 
 @dataclass(frozen=True)
 class Probe:
-    """One instance, made to look at, and what can be said of all that are made alike.
+    """One instance to inspect, and what holds for all instances made the same way.
 
     Parameters
     ----------
     make
         Makes another.
     instance
-        The one to look at; closed when the look is over.
+        The one to inspect; closed afterwards.
     name
         What to call the environment.
     ours
         What we know about it, if it is one of ours.
     step_limit
-        The limit on an episode's steps that is in force; None if there is none that can be seen.
+        The limit on an episode's steps that is in force; None if none is visible.
     identifier
         The id it was made by, with its version; None if a function made it.
     changed
@@ -64,7 +64,7 @@ class Probe:
         """Return the (worst, best) return of an episode: the declared one, else a known one where it holds."""
         if declared is not None:
             return checked_range("score_range", declared)
-        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest way.
+        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest path.
         if self.ours is not None and self.step_limit == self.ours.step_limit:
             return self.ours.score_range
         return None if self.changed else _SCORE_RANGES.get(self.identifier or "")
@@ -74,7 +74,7 @@ class Probe:
 def probed(
     environment: str | Make, *, step_limit: int | None, name: str | None, options: dict[str, Any]
 ) -> Iterator[Probe]:
-    """Return one instance to look at, within a ``with``: all that is said of an environment is found there."""
+    """Return an instance to inspect, for a ``with`` block: all facts about an environment are read from it."""
     if step_limit is not None:
         step_limit = checked_size("step_limit", step_limit, 1, LONGEST)
     called_so: object = name
@@ -107,7 +107,7 @@ def probed(
 
 
 def what_is_made(make: Make) -> object:
-    """Return what decides what an environment does, for its fingerprint: how it is made, and of which classes it is."""
+    """Return what decides an environment's behaviour, for its fingerprint: how it is made, and its classes."""
     layers = []
     instance = layer = make()
     while isinstance(layer, gymnasium.Wrapper):
@@ -121,7 +121,7 @@ def what_is_made(make: Make) -> object:
 
 @dataclass(frozen=True)
 class _ById:
-    """Makes the environment of an id; a record and not a closure, so that descriptions go to workers and compare."""
+    """Makes the environment of an id; a record, not a closure, so that it can be pickled and compared."""
 
     identifier: str
     options: tuple[tuple[str, Any], ...]
@@ -171,8 +171,8 @@ def _made(make: Make) -> gymnasium.Env[Any, Any]:
     try:
         instance: object = make()
     except Exception as error:
-        # Gymnasium raises all kinds of errors for a wrong option, version or missing package, and so do functions: to
-        # their user they are one, and the cause stays attached.
+        # Gymnasium raises all kinds of errors for a wrong option, version or missing package, and so do functions: they
+        # are reported as one kind, with the cause attached.
         made = make.identifier if isinstance(make, _ById) else getattr(make, "__name__", "the environment")
         raise InvalidInput(f"{made} could not be made: {type(error).__name__}: {error}") from error
     if not isinstance(instance, gymnasium.Env):
@@ -182,7 +182,7 @@ def _made(make: Make) -> gymnasium.Env[Any, Any]:
 
 def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
     if isinstance(environment, str):
-        # With the version, even if it was left out: next year's newest is another.
+        # With the version, even if it was left out: the newest one changes.
         return instance.spec.id if instance.spec is not None else environment
     name = getattr(environment, "__name__", "")
     if not name or name == "<lambda>":
@@ -200,7 +200,7 @@ def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnv
 
 
 def _inner(instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
-    """Return the environment of ours that is inside of all wrappers, None if it is another's."""
+    """Return our environment inside all wrappers; None if it is not ours."""
     inner = getattr(instance.unwrapped, "environment", None)
     return inner if isinstance(inner, CompiledEnvironment) else None
 

@@ -70,13 +70,13 @@ def _start(width: int, height: int) -> tuple[Image.Image, Pen]:
 
 
 def _to_array(image: Image.Image) -> NDArray[np.uint8]:
-    # A box average takes a tenth of the time of a Lanczos filter and leaves no ringing beside flat colours.
+    # A box average takes a tenth of the time of a Lanczos filter and leaves no ringing next to flat colours.
     return np.array(image.reduce(OVERSAMPLING), dtype=np.uint8)
 
 
 def _fill_box(pen: Pen, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
     edges = [round(edge * OVERSAMPLING) for edge in (left, top, right, bottom)]
-    # Pillow counts the last pixel in.
+    # Pillow includes the last pixel.
     pen.rectangle((edges[0], edges[1], edges[2] - 1, edges[3] - 1), fill=fill)
 
 

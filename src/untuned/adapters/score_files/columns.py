@@ -134,7 +134,7 @@ class Columns:
         return self._converted([None if gone else value for gone, value in zip(missing, column, strict=True)])
 
     def _converted(self, values: list[Any]) -> Floats:
-        """Return the numbers of Python objects, text among them."""
+        """Return the numbers of Python objects, including text."""
         import polars
 
         if all(value is None or isinstance(value, str) for value in values):
@@ -166,9 +166,9 @@ class Columns:
 
     def _not_a_number(self, row: int, value: object) -> NoReturn:
         raise InvalidInput(
-            f"row {self._number(row)} of {self.where} has the score {value!r} (column {self.names[2]!r}), which is no "
-            "number: write numbers with a decimal point, as in -12.5 or 1e3, and leave the cell empty or write nan "
-            "where a trial has no score; or say which column has the scores with score='...'"
+            f"row {self._number(row)} of {self.where} has the score {value!r} (column {self.names[2]!r}), which is not "
+            "a number: write numbers with a decimal point, as in -12.5 or 1e3, and leave the cell empty or write "
+            "nan where a trial has no score; or say which column has the scores with score='...'"
         )
 
     def _not_numbers(self, dtype: object) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Files of scores, from their bytes to three columns: CSV and its kin, parquet, JSON lines."""
+"""Files of scores, from their bytes to three columns: CSV, TSV, Parquet, JSON lines."""
 
 import csv
 import gzip
@@ -119,7 +119,7 @@ def _comma_separated(name: str, data: bytes, wanted: Wanted, separators: str) ->
         raise InvalidInput(_about_malformed(name, data, separator, len(header), error)) from None
     rows = None
     if frame.to_series(chosen[0]).null_count():
-        # Lines with nothing in them are no trials.
+        # Empty lines are not trials.
         blank = frame.select(polars.all_horizontal(polars.all().is_null())).to_series()
         rows = np.flatnonzero(~blank.to_numpy()) + 1
         frame = frame.filter(~blank)
@@ -128,7 +128,7 @@ def _comma_separated(name: str, data: bytes, wanted: Wanted, separators: str) ->
 
 
 def _refuse_bare_returns(name: str, data: bytes) -> None:
-    """Refuse carriage returns outside quotation marks that end no line: polars would take them off the names."""
+    """Refuse carriage returns outside quotation marks that do not end a line: polars would strip them from names."""
     if data.count(b"\r") == data.count(b"\r\n"):
         return
     # Line feeds inside quotation marks stay, so that lines can be counted.
@@ -153,7 +153,7 @@ def _opening(name: str, data: bytes, separator: str) -> tuple[list[str], list[st
     try:
         return next(records), next(records, [])
     except csv.Error as error:
-        raise InvalidInput(f"{name} cannot be read: its first line is no header of a CSV file ({error})") from None
+        raise InvalidInput(f"{name} cannot be read: its first line is not the header of a CSV file ({error})") from None
 
 
 def _about_malformed(name: str, data: bytes, separator: str, width: int, error: Exception) -> str:
@@ -165,7 +165,7 @@ def _about_malformed(name: str, data: bytes, separator: str, width: int, error: 
                     f". Put names with {separator!r} in them in quotation marks, and write numbers with a decimal point"
                 )
     except csv.Error:
-        pass  # What polars said has to do.
+        pass  # No better reason was found: show the message of polars.
     reason = str(error).partition("\n")[0]
     return (
         f"{name} cannot be read as CSV ({reason}): is a quotation mark never closed, or inside a name? Put such a name "
@@ -184,7 +184,7 @@ def _parquet(name: str, data: bytes, wanted: Wanted) -> Columns:
         positions(found, wanted, name, example)
         frame = polars.read_parquet(io.BytesIO(data), columns=list(wanted))
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        # A damaged file makes polars panic, which is no Exception of Python's.
+        # A damaged file makes polars panic, which is not a subclass of Exception.
         reason = str(error).partition("\n")[0]
         raise InvalidInput(f"{name} cannot be read as parquet ({reason}): is it complete? Write it again") from None
     return Columns(name, wanted, (frame[wanted[0]], frame[wanted[1]], frame[wanted[2]]))
@@ -217,7 +217,7 @@ def _json_lines_by_python(name: str, data: bytes, wanted: Wanted) -> Columns:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise InvalidInput(f"line {number} of {name} is no JSON ({error}): write one object per line") from None
+            raise InvalidInput(f"line {number} of {name} is not JSON ({error}): write one object per line") from None
         if not isinstance(record, Mapping):
             raise InvalidInput(
                 f"line {number} of {name} is {type(record).__name__}: write one object per line, "

@@ -1,4 +1,4 @@
-"""Other people's scores in long form, one row per trial: data frames and files."""
+"""Scores in long form, one row per trial, from data frames and files."""
 
 import hashlib
 import os
@@ -94,7 +94,7 @@ def from_file(
 
 
 def column_names(frame: Any) -> list[str] | None:
-    """Return the names of a data frame's columns, or None if it is no data frame."""
+    """Return the names of a data frame's columns, or None if it is not a data frame."""
     if _is_lazy(frame):
         return list(frame.collect_schema().names())
     # A pyarrow Table has `columns` too, and they are the columns themselves.

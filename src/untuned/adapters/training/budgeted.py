@@ -12,15 +12,15 @@ import numpy as np
 from untuned.collect.environments.environment import Budget
 from untuned.errors import BudgetSpent, InvalidInput, Stopped
 
-#: ``stop`` is asked about every so many seconds.
+#: Seconds between two polls of ``stop``.
 _BETWEEN_ASKING = 0.2
 
-#: Whoever goes on after so many refusals hears none, and is ended in a way that ``except Exception`` lets through.
+#: After so many refusals the trainer is ended by an error that ``except Exception`` does not catch.
 _PATIENCE = 1000
 
 
 class Unheard(BaseException):
-    """Raised into a trainer that catches every error and goes on and on; no Exception, so that it gets through."""
+    """Ends a trainer that catches every error and continues; not an Exception, so that it gets through."""
 
 
 class Metered(gymnasium.Env[Any, Any]):
@@ -28,7 +28,7 @@ class Metered(gymnasium.Env[Any, Any]):
 
     Every episode counts and is played to its end: a budget of steps is spent with the episode in which they run out.
     After the last one `reset` and `step` raise `BudgetSpent`. Seeds given to `reset` are ignored: the first reset takes
-    the trial's, later ones go on with the environment's own random numbers.
+    the trial's, later ones continue with the environment's own random numbers.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class Metered(gymnasium.Env[Any, Any]):
     own_seed
         Seeds what a trainer may draw from here: samples of the spaces, and ``np_random``.
     step_limit
-        The limit on an episode's steps, for trainers that ask; None if there is none.
+        The limit on an episode's steps, for trainers that need it; None if there is none.
     hidden
-        What resets keep from the trainer of their info.
+        Keys of the info that resets hide from the trainer.
     stop
-        Asked a few times a second, while there are steps; when it says True, `Stopped` is raised.
+        Polled a few times a second, while there are steps; when it returns True, `Stopped` is raised.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Metered(gymnasium.Env[Any, Any]):
     ) -> None:
         self.metadata = {**inner.metadata, "render_modes": []}
         self.render_mode = None
-        # Copies: their samples repeat, and what is done to them does not reach the inner environment's.
+        # Copies: their samples are reproducible, and changes do not reach the inner environment's.
         self.action_space = copy.deepcopy(inner.action_space)
         self.observation_space = copy.deepcopy(inner.observation_space)
         self.action_space.seed(own_seed)
@@ -102,12 +102,12 @@ class Metered(gymnasium.Env[Any, Any]):
 
     @property
     def spent(self) -> float:
-        """The part of the budget that is spent, from 0 to 1: what a schedule over the whole trial goes by."""
+        """The part of the budget that is spent, from 0 to 1: for schedules over the whole trial."""
         if self._budget.episodes is not None:
             return len(self._returns) / self._budget.episodes
         return min(self._steps / self._most_steps, 1.0)
 
-    # What came of it.
+    # Results.
 
     @property
     def begun(self) -> bool:
@@ -117,17 +117,17 @@ class Metered(gymnasium.Env[Any, Any]):
     @property
     def over(self) -> bool:
         """Whether the whole budget is spent."""
-        # In the middle of an episode it is not: nobody gains by never ending one.
+        # Not in the middle of an episode: no algorithm gains by never ending one.
         return not self._running and (self._steps >= self._most_steps or len(self._returns) >= self._most_episodes)
 
     @property
     def stopped(self) -> bool:
-        """Whether ``stop`` said so."""
+        """Whether ``stop`` returned True."""
         return self._stopped
 
     @property
     def failure(self) -> str | None:
-        """What the environment did that no trial can go on from; None if nothing of the kind."""
+        """Why the environment cannot continue; None if it can."""
         return self._failure
 
     @property
@@ -142,13 +142,13 @@ class Metered(gymnasium.Env[Any, Any]):
 
     @property
     def observation(self) -> Any:
-        """What was seen last, of an episode that is still running; None between episodes."""
+        """The last observation of an episode that is still running; None between episodes."""
         return _own(self._observation) if self._running else None
 
     # Gymnasium's methods.
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode; before its first step, return what it started with once more."""
+        """Start an episode; before its first step, return its first observation again."""
         if options:
             raise InvalidInput(
                 f"reset(options={options!r}) is not allowed in a trial: episodes start as the environment says"
@@ -159,10 +159,10 @@ class Metered(gymnasium.Env[Any, Any]):
             if self._steps > self._began_at:
                 raise InvalidInput(
                     f"reset() after {self._steps - self._began_at} steps of an episode that is not over: episodes are "
-                    "played to their end in a trial, since a return up to here is not the episode's; go on until "
-                    "step() says terminated or truncated, and leave limits to the environment"
+                    "played to their end in a trial, since a return up to here is not the episode's; continue until "
+                    "step() returns terminated or truncated, and leave limits to the environment"
                 )
-            # Whoever looks before learning spends nothing; and nobody picks a start by asking for others.
+            # A look before learning costs nothing, and repeated resets cannot select a start.
             return _own(self._observation), dict(self._info)
         self._ask()
         observation, info = self._inner.reset(seed=self._seed)
@@ -194,10 +194,10 @@ class Metered(gymnasium.Env[Any, Any]):
         """Return None: there are no pictures of trials."""
 
     def close(self) -> None:
-        """Do nothing: the environment is needed until the trial is over, and closed by whoever made it."""
+        """Do nothing: the environment is needed until the trial is over, and closed by the code that made it."""
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        # Copying goes this way, too.
+        # The copy module calls this, too.
         raise TypeError("a trial's environment cannot be copied or pickled: steps in a copy would not count")
 
     def _end(self, reward: float) -> None:
@@ -212,7 +212,7 @@ class Metered(gymnasium.Env[Any, Any]):
         self._returns.append(self._total)
 
     def _refuse(self) -> NoReturn:
-        """Raise what there is to say to someone who cannot go on."""
+        """Raise the error that says why the trainer cannot continue."""
         if not (self._stopped or self._failure is not None or self.over):
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset() before step()")
         self._refusals += 1
@@ -225,7 +225,7 @@ class Metered(gymnasium.Env[Any, Any]):
         raise BudgetSpent(f"{self._budget} are spent: learning is over")
 
     def _ask(self) -> None:
-        """Ask whether to stop, if it is time to."""
+        """Poll ``stop``, if it is time to."""
         if self._stop is None or (now := time.perf_counter()) < self._ask_at:
             return
         self._ask_at = now + _BETWEEN_ASKING
@@ -236,7 +236,7 @@ class Metered(gymnasium.Env[Any, Any]):
 
 
 def _own(observation: Any) -> Any:
-    """Return an observation that its receiver may change: the environment may still need its own."""
+    """Return an observation that the caller may change: the environment may still need its own."""
     if type(observation) is np.ndarray:
         return observation.copy()
     if isinstance(observation, int | float | np.generic | str):

@@ -1,4 +1,4 @@
-"""The generators that code uses which never heard of seeds: Python's, NumPy's and PyTorch's global ones."""
+"""The global generators of Python, NumPy and PyTorch, which code without seeds draws from."""
 
 import contextlib
 import random
@@ -9,16 +9,16 @@ import numpy as np
 
 
 def torch_is_loaded() -> bool:
-    """Return whether PyTorch is there, whose generator then matters."""
+    """Return whether PyTorch is loaded, so that its generator matters."""
     return "torch" in sys.modules
 
 
 @contextlib.contextmanager
 def generators_seeded(seed: int) -> Iterator[None]:
-    """Seed the global generators for what is done within, and put them back as they were.
+    """Seed the global generators within the block, and restore them afterwards.
 
-    PyTorch's only where it is loaded already; to load it takes seconds, and most never use it. `torch_is_loaded` tells
-    whether it came in the meantime.
+    PyTorch's only if it is loaded already: loading it takes seconds, and most algorithms never use it.
+    `torch_is_loaded` tells whether it was loaded meanwhile.
     """
     torch = sys.modules.get("torch")
     former_python = random.getstate()

@@ -1,4 +1,4 @@
-"""An algorithm that somebody wrote in Python: a function that gets an environment and a draw, and trains."""
+"""An algorithm written in Python: a function that gets an environment and a draw, and trains."""
 
 import dataclasses
 import inspect
@@ -30,7 +30,7 @@ class Trainer:
     Parameters
     ----------
     name
-        Its id, which scores are kept under.
+        Its id, under which scores are stored.
     title
         A name for readers.
     version
@@ -43,8 +43,8 @@ class Trainer:
         raises `BudgetSpent`, and may return a policy. To run in several processes it must be a function of a module,
         or made of one with `functools.partial`.
     modules
-        What it imports while it trains, to be loaded before: PyTorch must be there to be seeded, so a trial in the
-        middle of which it appears is run again.
+        Modules that it imports while it trains, loaded beforehand: PyTorch must be loaded to be seeded, so a trial
+        that loads it midway is run again.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Trainer:
 
     @classmethod
     def of(cls, train: "Trainer | Train", name: str | None = None) -> "Trainer":
-        """Return a trainer made of a bare function, called by the function's name; one that is a trainer stays.
+        """Return a trainer made of a bare function, called by the function's name; a trainer is returned as it is.
 
         Parameters
         ----------
@@ -80,10 +80,10 @@ class Trainer:
             return train if name is None else dataclasses.replace(train, name=name, title=name)
         given: object = train
         if not callable(given):
-            raise InvalidInput(f"{train!r} is no algorithm: give a function train(environment, draw)")
+            raise InvalidInput(f"{train!r} is not an algorithm: give a function train(environment, draw)")
         called = name or getattr(train, "__name__", "")
         if not called or called == "<lambda>":
-            raise InvalidInput(f"{train!r} has no name that scores could be kept under: say what to call it, name=...")
+            raise InvalidInput(f"{train!r} has no name to store scores under: give one, name=...")
         summary = (inspect.getdoc(train) or "") if isinstance(train, types.FunctionType) else ""
         return cls(called, called, None, summary.partition("\n")[0], train)
 

@@ -1,6 +1,6 @@
-"""One trial of an algorithm that somebody wrote in Python.
+"""One trial of an algorithm written in Python.
 
-What it scores is what the environment saw (`Metered`), whatever the algorithm says or does. An algorithm that breaks
+Its score is what the environment counted (`Metered`), whatever the algorithm reports. An algorithm that breaks
 makes a failed trial, and a failed trial is a result: to leave it out would favour algorithms that break where they are
 bad.
 """
@@ -64,7 +64,7 @@ def train_trial(
     seed, trial
         The study's seed and the trial's number; together with the two names they decide all that is random.
     stop
-        Asked a few times a second, while there are steps; when it says True, `Stopped` is raised.
+        Polled a few times a second, while there are steps; when it returns True, `Stopped` is raised.
 
     Returns
     -------
@@ -75,31 +75,31 @@ def train_trial(
     Raises
     ------
     InvalidInput
-        For something that is no trainer or no place, for episodes that might never end; and what the
-        trainer itself says in this way, or as MissingExtra, before it starts: that it cannot learn in such a place.
+        For something that is not a trainer or not an environment, and for episodes that might never end. A trainer
+        that cannot learn in the environment raises this, or MissingExtra, before it starts.
     Stopped
-        When ``stop`` said so; the trial then has no result.
+        When ``stop`` returned True; the trial then has no result.
     """
     chosen = Trainer.of(trainer)
     there = environment_named(place) if isinstance(place, str) else place
     if not isinstance(there, Place):
         raise InvalidInput(
-            f"{there!r} is no environment for a trial: give a name (untuned list environments), or what "
+            f"{there!r} is not an environment for a trial: give a name (untuned list environments), or what "
             "untuned.environment or untuned.from_gymnasium returns"
         )
     check_that_it_ends(there.name, there.budget, there.step_limit)
     seed = checked_size("seed", seed, 0, LARGEST)
     trial = checked_size("trial", trial, 0, LARGEST)
     for module in chosen.modules:
-        # What is missing is the algorithm's to complain of.
+        # The algorithm itself reports a missing module.
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
     begin = time.perf_counter()
     with_torch = torch_is_loaded()
     ran = _run(chosen, there, seed, trial, stop)
     if torch_is_loaded() and not with_torch:
-        # It came unseeded. In the next trial of this process it is there from the start, and so it is in this one's
-        # repetition: what came first must not show.
+        # PyTorch was loaded midway, unseeded. Run again with it loaded from the start, as in this process's next trial:
+        # the order of trials must not matter.
         ran = _run(chosen, there, seed, trial, stop)
     outcome, metered, draw, dynamics = ran
     failed = outcome.failure is not None
@@ -227,7 +227,7 @@ class _Outcome:
         if metered.stopped:
             raise Stopped
         if metered.failure is not None:
-            # Whatever the algorithm made of it.
+            # Whatever error the algorithm made of it.
             self.failure = metered.failure
 
     def _described(self, error: BaseException) -> str:
@@ -239,10 +239,10 @@ class _Outcome:
 
 
 def _is_the_end(error: BaseException, metered: Metered) -> bool:
-    """Return whether an error is only how word of the end of learning came back.
+    """Return whether an error only passes on that learning is over.
 
-    Some libraries raise an error of their own `from` whatever they caught; an error in somebody's clearing up after
-    the end is an error.
+    Some libraries raise an error of their own `from` the one they caught; an error in cleanup code after the end is
+    a failure.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -272,7 +272,7 @@ def _shortened(value: object) -> str:
 
 
 def _written(value: object, write: Callable[[object], str]) -> str:
-    """Return a value's text, or that it has none: what others wrote may break here, too."""
+    """Return a value's text, or that it has none: a user's ``__str__`` may raise, too."""
     try:
         return write(value)
     except Exception as error:

@@ -104,7 +104,7 @@ def learn_features(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over features for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` and ``traces`` have a row per action and a last one for the state value; ``phi`` has two rows, for the
     old and the new features.
@@ -180,7 +180,7 @@ def learn_features(
                     values[each] += change * overlaps[each]
                     finite = finite and np.isfinite(values[each])
             if not finite:
-                # Beyond all numbers the short cut does not say what the sum over the weights would.
+                # After an overflow the shortcut differs from the sum over the weights.
                 for each in range(actions + 1):
                     add(weights, traces, each, actor_change if each < actions else critic_change, basis.number)
                     values[each] = product(weights, each, phi, new)
@@ -208,7 +208,7 @@ def learn_table(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over states for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``policy`` has a row per state, ``policy_traces`` is flat; ``active`` lists the states whose traces are not zero.
     """
@@ -259,7 +259,7 @@ def learn_table(
                 gradient = (1.0 if j == action else 0.0) - probabilities[j]
                 probabilities[j] = decay * policy_traces[own + j] + gradient
             if np.isinf(actor_change) or np.isinf(critic_change):
-                # The plain way, since infinity times a zero trace is no number.
+                # Without the shortcut, since infinity times a zero trace is NaN.
                 policy_traces *= decay
                 policy_traces[own : own + actions] = probabilities
                 value_traces *= decay

@@ -11,12 +11,12 @@ from untuned.collect.kernels.jit import Floats, RandomState
 
 
 class Place(NamedTuple):
-    """Where an agent lives, as kernels take it.
+    """The environment of an agent, as kernels take it.
 
     Parameters
     ----------
     reset, step
-        Where the environment's compiled kernels stand.
+        Addresses of the environment's compiled kernels.
     state
         Memory for the environment's state; the observation comes first.
     parameters
@@ -64,7 +64,7 @@ class Learner(Protocol):
     """An agent at work: all it has learned so far."""
 
     def learn(self, returns: Floats) -> int:
-        """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
+        """Learn for as many episodes as ``returns`` has entries, fill it, and return the number of steps."""
 
     def play(self, returns: Floats) -> int:
         """Play that many episodes with learning off, fill ``returns``, and return the number of steps."""
@@ -96,7 +96,7 @@ class CompiledLearner:
     weights
         All that is learned.
     troubled
-        One flag, raised when an error to learn from was not a finite number.
+        One flag, set when an error to learn from was not a finite number.
     step_sizes
         The step sizes in use; the last may adapt.
     adapting
@@ -111,7 +111,7 @@ class CompiledLearner:
     adapting: str | None = None
 
     def learn(self, returns: Floats) -> int:
-        """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
+        """Learn for as many episodes as ``returns`` has entries, fill it, and return the number of steps."""
         return int(self.learning(returns))
 
     def play(self, returns: Floats) -> int:

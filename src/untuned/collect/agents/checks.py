@@ -11,20 +11,20 @@ LARGEST = 10**6
 
 
 def settle_fractions(agent: Any, *names: str) -> None:
-    """Make floats within [0, 1] of some of an agent's hyperparameters, or raise InvalidInput."""
+    """Convert some of an agent's hyperparameters to floats within [0, 1], or raise InvalidInput."""
     for name in names:
         _settle(agent, name, 0.0, 1.0, "from 0 to 1")
 
 
 def settle_step_sizes(agent: Any, *names: str) -> None:
-    """Make finite floats of 0 or more of an agent's step sizes, or raise InvalidInput; None, for adapted, stays."""
+    """Convert an agent's step sizes to finite floats of 0 or more, or raise InvalidInput; None, for adapted, stays."""
     for name in names:
         if getattr(agent, name) is not None:
             _settle(agent, name, 0.0, math.inf, "that is finite and not negative")
 
 
 def settle_sizes(agent: Any, least: int, *names: str) -> None:
-    """Make whole numbers of ``least`` or more of some of an agent's hyperparameters, or raise InvalidInput."""
+    """Convert some of an agent's hyperparameters to whole numbers of ``least`` or more, or raise InvalidInput."""
     for name in names:
         value = getattr(agent, name)
         try:

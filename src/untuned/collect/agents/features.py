@@ -83,7 +83,7 @@ Features = Tabular | Fourier
 
 
 def check_fit(features: Features, states: int | None, dimensions: int) -> None:
-    """Raise InvalidInput unless the features are of such states; kernels trust them, and would leave their memory."""
+    """Raise InvalidInput unless the features fit such states: kernels do not check, and would write out of bounds."""
     if isinstance(features, Tabular):
         if states is None:
             raise InvalidInput(f"{features} needs discrete states, these have {dimensions} dimensions: take Fourier")

@@ -155,7 +155,7 @@ def learn_features(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over features for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` has a row per action for the advantage, one for the state value, then a row per action for the policy;
     ``traces`` rows for the advantage and the state value; ``phi`` two, for the old and the new features.
@@ -259,7 +259,7 @@ def learn_features(
                 values[critic] += critic_change * overlaps[critic]
                 finite = finite and np.isfinite(values[critic])
             if not finite and not lost:
-                # Beyond all numbers the short cuts do not say what the sums over the weights would.
+                # After an overflow the shortcuts differ from the sums over the weights.
                 length = 0.0
                 for each in range(actions):
                     add(weights, traces, each, advantage_change, basis.number)
@@ -310,7 +310,7 @@ def learn_table(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over states for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``policy`` has a row per state; ``advantage`` and ``advantage_traces`` are flat. Every step moves the whole policy,
     so a list of active traces would save nothing.
@@ -345,12 +345,12 @@ def learn_table(
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
             advantage_change = 0.0 if np.isnan(error) else advantage_step_size * error
             troubled[0] |= not np.isfinite(error)
-            # The own state's traces, decayed and grown, are set apart: they alone grow.
+            # The current state's traces, decayed and grown, are set apart: they alone grow.
             own_trace = decay * value_traces[at] + 1.0
             for j in range(actions):
                 probabilities[j] += decay * advantage_traces[own + j]
             if np.isinf(critic_change) or np.isinf(advantage_change):
-                # The plain way, since infinity times a zero trace is no number.
+                # Without the shortcut, since infinity times a zero trace is NaN.
                 value_traces *= decay
                 value_traces[at] = own_trace
                 advantage_traces *= decay

@@ -11,7 +11,7 @@ from untuned.collect.kernels.policies import epsilon_greedy, sampled, softmax
 from untuned.collect.kernels.status import RUNNING
 from untuned.collect.kernels.traces import product
 
-#: An ``epsilon`` that says: a softmax policy.
+#: An ``epsilon`` that means a softmax policy.
 SOFTMAX = -1.0
 
 

@@ -164,7 +164,7 @@ def learn_features(
     probabilities: Floats,
     returns: Floats,
 ) -> int:
-    """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over features for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` has a row per action and a last one for the state value; ``phi`` a row per sample of a minibatch.
     """
@@ -259,7 +259,7 @@ def learn_table(
     probabilities: Floats,
     returns: Floats,
 ) -> int:
-    """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over states for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` has a row per state: a column per action, then the state value's.
     """
@@ -316,7 +316,7 @@ def _update_table(
 
 @kernel(inline=True)
 def remember_choice(batch: Batch, state: Floats, action: int, log_probability: float, value: float) -> None:
-    """Write down what is known before the environment's step."""
+    """Record what is known before the environment's step."""
     place = batch.filled[0]
     for i in range(batch.observations.shape[1]):
         batch.observations[place, i] = state[i]
@@ -327,7 +327,7 @@ def remember_choice(batch: Batch, state: Floats, action: int, log_probability: f
 
 @kernel(inline=True)
 def remember_outcome(batch: Batch, reward: float, ended: bool) -> bool:
-    """Write down what the step brought; return whether the batch is full, and begin another if so."""
+    """Record the result of the step; return whether the batch is full, and begin another if so."""
     place = batch.filled[0]
     batch.rewards[place] = reward
     batch.ends[place] = ended
@@ -384,7 +384,7 @@ def fill_factors(values: Floats, probabilities: Floats, batch: Batch, sample: in
 
 @kernel(inline=True)
 def _climb(weights: NDArray[Any], adam: Adam, step_size: float) -> None:
-    """Take one step of Adam along the gradient; its epsilon stands beside the root of the raw second moment."""
+    """Take one step of Adam along the gradient; epsilon is added to the root of the raw second moment."""
     adam.time[0] += 1
     time = adam.time[0]
     real = weights.dtype.type

@@ -89,7 +89,7 @@ class Sarsa:
 
 @dataclass(frozen=True)
 class QLearning(Sarsa):
-    """Q(lambda): Sarsa(lambda) but for its target, the best next action's value; traces are never cut."""
+    """Q(lambda): Sarsa(lambda) except for its target, the best next action's value; traces are never cut."""
 
     off_policy: ClassVar[bool] = True
 
@@ -112,7 +112,7 @@ def learn_features(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over features for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over features for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` and ``traces`` have a row per action, ``phi`` two rows, for the old and the new features, ``memory`` two
     rows of a number per action.
@@ -191,7 +191,7 @@ def learn_features(
             if change != 0.0:
                 value += change * overlaps[chosen]
                 if not np.isfinite(value):
-                    # Beyond all numbers the short cut does not say what the sum over the weights would.
+                    # After an overflow the shortcut differs from the sum over the weights.
                     for each in range(actions):
                         add(weights, traces, each, change, basis.number)
                     change = 0.0
@@ -218,7 +218,7 @@ def learn_table(
     troubled: NDArray[np.bool_],
     returns: Floats,
 ) -> int:
-    """Learn over states for as many episodes as ``returns`` has places; return the number of steps.
+    """Learn over states for as many episodes as ``returns`` has entries; return the number of steps.
 
     ``weights`` has a row per state; ``traces`` is flat, and ``active`` lists where it is not zero.
     """
@@ -265,7 +265,7 @@ def learn_table(
             troubled[0] |= not np.isfinite(delta)
             change = 0.0 if np.isnan(delta) else step_size * delta
             if np.isinf(change):
-                # The plain way, since infinity times a zero trace is no number.
+                # Without the shortcut, since infinity times a zero trace is NaN.
                 traces *= decay
                 traces[own] = own_trace
                 flat += change * traces

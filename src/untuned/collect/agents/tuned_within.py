@@ -1,4 +1,4 @@
-"""An agent that tunes itself within its trial: several candidates are tried, and the best learns on."""
+"""An agent that tunes itself within its trial: several candidates are tried, and the best continues."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from untuned.errors import InvalidInput
 
 @dataclass(frozen=True)
 class TunedWithin:
-    """Several agents, of which the best in the trial's first half goes on.
+    """Several agents, of which the best in the trial's first half continues.
 
     Half of the trial's episodes, rounded down, are for trying: each candidate learns for the same number of whole
-    ones, in order. The one with the best mean return over them (the first of equals) keeps its weights and learns on
+    ones, in order. The one with the best mean return over them (the first of equals) keeps its weights and learns
     for all that remain. The episodes of the trying count like any others: what tuning costs is part of the score.
 
     Parameters
@@ -54,7 +54,7 @@ class SelfTuning:
 
     def __init__(self, candidates: tuple[Agent, ...], world: World) -> None:
         tries = world.episodes // (2 * len(candidates))
-        # To each the trial is as long as it will be for the one that is chosen.
+        # Each candidate gets the length of the trial that the chosen one will have.
         self._world = dataclasses.replace(world, episodes=world.episodes - (len(candidates) - 1) * tries)
         self._candidates = candidates
         self._tries = np.zeros((len(candidates), tries))
@@ -65,11 +65,11 @@ class SelfTuning:
 
     @property
     def chosen(self) -> int | None:
-        """The index of the candidate that learns on; None while they are tried."""
+        """The index of the candidate that continues; None while they are tried."""
         return self._chosen
 
     def learn(self, returns: Floats) -> int:
-        """Learn for as many episodes as ``returns`` has places, fill it, and return the number of steps."""
+        """Learn for as many episodes as ``returns`` has entries, fill it, and return the number of steps."""
         steps = done = 0
         number, tries = self._tries.shape
         while self._chosen is None and done < len(returns):
@@ -116,7 +116,7 @@ class SelfTuning:
 
     def _choose(self) -> None:
         means = self._tries.mean(axis=1)
-        # A mean that is no number is no better than the worst.
+        # A mean that is NaN ranks with the worst.
         self._chosen = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
         self._any_diverged = self.diverged
         # The others' weights are of no more use, and may be large.

@@ -59,7 +59,7 @@ class Definition:
     Parameters
     ----------
     name
-        Its id, which scores are kept under.
+        Its id, under which scores are stored.
     title
         A name for readers.
     version
@@ -95,7 +95,7 @@ class Definition:
         check_description("definition", vars(self), functions=("build", "same_as"))
 
     def agent(self, environment: Environment, draw: Draw) -> Agent:
-        """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` made none.
+        """Return the agent for one trial, its hyperparameters drawn; raises InvalidInput when ``build`` returned none.
 
         Parameters
         ----------
@@ -119,14 +119,14 @@ class Definition:
     def describe(self, environment: Environment) -> tuple[Hyperparameter, ...]:
         """Return the hyperparameters there are on that environment, and where they come from.
 
-        Found out by building 256 agents, always from the same random numbers: one that is drawn more rarely than
+        Found by building 256 agents, always from the same random numbers: one that is drawn more rarely than
         once in some fifty trials may be missing. In order of first appearance.
         """
         return describe_draws(lambda draw: self.agent(environment, draw))
 
 
 def check_description(kind: str, facts: Mapping[str, object], functions: Iterable[str], instead: str = "") -> None:
-    """Refuse a name, title, version or function that is none: what users write, whatever their editor says of types.
+    """Raise InvalidInput for a name, title, version or function of the wrong type: users may ignore annotations.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def check_description(kind: str, facts: Mapping[str, object], functions: Iterabl
 
 
 def describe_draws(ask: Callable[[Draw], object]) -> tuple[Hyperparameter, ...]:
-    """Return what ``ask`` draws and where that comes from, found out by asking 256 times.
+    """Return what ``ask`` draws and from which distributions, found by calling it 256 times.
 
     Always with the same random numbers; in order of first appearance.
     """
@@ -186,7 +186,7 @@ def same_definitions(definitions: Iterable[Definition], environment: Environment
     for each in definitions:
         if given.setdefault(each.name, each) != each:
             raise InvalidInput(f"two definitions are called {each.name!r}: give each a name of its own")
-    # Every name leads to one that stands for its group.
+    # Every name points towards the representative of its group.
     leads: dict[str, str] = {}
 
     def standing(name: str) -> str:

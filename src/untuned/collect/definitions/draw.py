@@ -1,4 +1,4 @@
-"""Drawing a trial's hyperparameters: the questions are those of Optuna's trials, and every answer is written down."""
+"""Drawing a trial's hyperparameters: the methods are those of Optuna's trials, and every value is recorded."""
 
 import contextlib
 import math
@@ -50,14 +50,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Noted:
-    """A hyperparameter that is not drawn, and what becomes of it instead.
+    """A hyperparameter that is not drawn, and what happens to it instead.
 
     Parameters
     ----------
     name
         The hyperparameter's.
     text
-        What becomes of it.
+        What happens to it.
     """
 
     name: str
@@ -73,19 +73,19 @@ class _Entry:
 class Draw:
     """Draws a trial's hyperparameters and keeps the record.
 
-    The methods are those of Optuna's ``Trial``, so that a search space written for it serves here; how likely each
-    value is, is that of its ``RandomSampler``. In one respect this is stricter: a name that was asked for before may
-    be asked for again, and has its value already, but only with the very same distribution.
+    The methods are those of Optuna's ``Trial``, so that a search space written for it works here, with the
+    probabilities of its ``RandomSampler``. In one respect this is stricter: a name may be drawn again, and keeps its
+    value, but only with the very same distribution.
 
     Every new name, and every `seed`, takes exactly one number from ``uniform``, also where there is nothing to choose:
-    to narrow one hyperparameter to a point changes no other.
+    narrowing one hyperparameter to a point changes no other.
 
     Parameters
     ----------
     uniform
         Gives the next random number, uniform on [0, 1).
     number
-        The trial's place in its study, for definitions that were written for Optuna and ask.
+        The trial's place in its study, for definitions that were written for Optuna and use it.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Draw:
         self._prefix = ""
         self._entries: dict[str, _Entry | Noted] = {}
 
-    # What there is to ask for.
+    # Drawing.
 
     def suggest(self, name: str, distribution: Distribution[T]) -> T:
         """Return a value from any distribution: those of `untuned.collect.distributions`, or one like them.
@@ -119,7 +119,7 @@ class Draw:
         """
         if not all(callable(getattr(distribution, method, None)) for method in ("quantile", "log_density")):
             raise InvalidInput(
-                f"{name}: {distribution!r} is no distribution: give one of untuned.collect.distributions, "
+                f"{name}: {distribution!r} is not a distribution: give one of untuned.collect.distributions, "
                 "or an object with the methods quantile and log_density"
             )
         whole_name = self._whole_name(name)
@@ -129,7 +129,7 @@ class Draw:
         if known is not None:
             if known.distribution != distribution:
                 raise InvalidInput(
-                    f"{whole_name!r} was drawn from {known.distribution} and is now asked for from {distribution}: "
+                    f"{whole_name!r} was drawn from {known.distribution} and is now to be drawn from {distribution}: "
                     "one name has one distribution within a trial; take another name for another hyperparameter"
                 )
             value: T = known.drawn.value
@@ -205,7 +205,7 @@ class Draw:
         return self.suggest_float(name, low, high, step=q)
 
     def note(self, name: str, text: str) -> None:
-        """Say what becomes of a hyperparameter that is not drawn; takes no random number and is no part of the record.
+        """Note what happens to a hyperparameter that is not drawn; takes no random number, is not part of the record.
 
         Descriptions of the definition show it: ``draw.note("step_size", "adapted, starts at 1")``.
 
@@ -214,7 +214,7 @@ class Draw:
         name
             The hyperparameter's.
         text
-            What becomes of it.
+            What happens to it.
         """
         noted = Noted(self._whole_name(name), _text(f"the note on {name}", text, "say what becomes of it"))
         known = self._entries.setdefault(noted.name, noted)
@@ -226,13 +226,13 @@ class Draw:
     def seed(self) -> int:
         """Return a seed for a generator of the algorithm's own, from 0 to 2**31 - 1.
 
-        Takes one random number. It is no hyperparameter, so it is no part of the record; every call gives another.
+        Takes one random number. It is not a hyperparameter, so it is not in the record; every call gives another.
         """
-        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and what is written in C.
+        # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and C code.
         return int(self._next_number() * 2**31)
 
     def within(self, prefix: str) -> "Draw":
-        """Return a view that asks and shows under a prefix: what it calls ``step_size`` is ``1.step_size`` here.
+        """Return a view that draws and shows under a prefix: what it calls ``step_size`` is ``1.step_size`` here.
 
         For definitions made of other definitions. It takes its random numbers from this draw and writes into its
         record.
@@ -242,7 +242,7 @@ class Draw:
         view._entries = self._entries
         return view
 
-    # What there is to see.
+    # The record.
 
     @property
     def record(self) -> tuple[Drawn, ...]:
@@ -270,7 +270,7 @@ class Draw:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The values drawn so far, by the names they were asked for with; as in Optuna."""
+        """The values drawn so far, by the names they were drawn under; as in Optuna."""
         return {name: entry.drawn.value for name, entry in self._drawn()}
 
     @property
@@ -307,7 +307,7 @@ def _text(what: str, text: object, advice: str) -> str:
 
 @contextlib.contextmanager
 def _about(name: object) -> Iterator[None]:
-    """Let a complaint about a range say which hyperparameter it is about."""
+    """Add the hyperparameter's name to an error about its range."""
     try:
         yield
     except InvalidInput as error:

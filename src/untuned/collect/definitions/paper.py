@@ -1,7 +1,7 @@
 """The paper's eleven algorithms, complete: its appendix "Algorithm Definitions", as its numbers were made.
 
 The order of the draws is fixed: what the features need, gamma, lambda, then the rest in the order of the paper's
-table. To change it changes every number, and asks for a new version.
+table. Changing it changes every number, and needs a new version.
 """
 
 import math
@@ -101,7 +101,7 @@ def _temporal_difference(
 def _actor_critic(rule: Rule, environment: Environment, draw: Draw) -> Agent:
     features, gamma, decay = _shared(environment, draw)
     critic = _value_step_size("critic_step_size", rule, environment, draw, features)
-    # Parl2 is for values alone: beside it the actor's step size is the scaled one.
+    # Parl2 is for values alone: the actor's step size is then the scaled one.
     actor = (
         _plain_step_size("actor_step_size", environment, draw)
         if rule is Rule.DRAWN

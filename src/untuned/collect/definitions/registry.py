@@ -12,7 +12,7 @@ _BY_NAME = {each.name: each for each in ELEVEN}
 
 _TUNED = re.compile(r"tuned-within(?:\[(.*)\]|\((.*)\))")
 _BASE_AND_NUMBER = re.compile(r"\s*([^\s,]+)\s*,\s*(-?\d+)\s*")
-_HOW_TO_TUNE = "tuned-within[sarsa-s,4] draws four of sarsa-s and goes on with the best; any of the eleven will do"
+_HOW_TO_TUNE = "tuned-within[sarsa-s,4] draws four of sarsa-s and continues with the best; any of the eleven works"
 
 
 def algorithm(name: str, /) -> Definition:

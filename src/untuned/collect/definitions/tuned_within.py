@@ -20,7 +20,7 @@ def tuned_within(base: Definition, k: int) -> Definition:
     """Return the definition that draws ``k`` candidates of ``base`` and tunes within the trial's own episodes.
 
     What tuning costs is part of the score: half of the episodes are for trying the candidates, and the best of them
-    learns on in the other half (`untuned.collect.agents.tuned_within`).
+    continues in the other half (`untuned.collect.agents.tuned_within`).
 
     Parameters
     ----------

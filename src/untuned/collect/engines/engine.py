@@ -1,7 +1,7 @@
 """What an engine is: it does numbered work and yields what is finished. What becomes of results is decided here, once.
 
 An engine is one method, `Engine.run`. It knows nothing of stores, progress or signals: `run_into` brings results to a
-sink (a study's store, the lab's journal), several at a time, and ends the engine when it is told to stop.
+sink (a study's store, the lab's journal), several at a time, and ends the engine when ``stop`` returns True.
 """
 
 import contextlib

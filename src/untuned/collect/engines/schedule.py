@@ -1,4 +1,4 @@
-"""Which numbers come next: all work in step, in batches that take about as long as one likes to wait."""
+"""Which numbers come next: all cells in step, in batches that take about as long as the engine wants."""
 
 import heapq
 import math
@@ -37,9 +37,9 @@ class Batch:
 
 
 class Schedule:
-    """Hands out batches until none are left; many threads may ask.
+    """Hands out batches until none are left, to any number of threads.
 
-    Cells are kept in step: the next batch is of the cell that has got least far. A batch takes about ``seconds``, by
+    Cells are kept in step: the next batch is of the cell with the least progress. A batch takes about ``seconds``, by
     what the cell's trials took so far; the first is one trial. Towards the end of a cell batches become shorter, so
     that no worker is left with much when the others have nothing.
 
@@ -52,7 +52,7 @@ class Schedule:
     seconds
         How long a batch should take.
     workers
-        How many ask.
+        How many take batches.
     """
 
     def __init__(self, compiled: Sequence[bool], waiting: Sequence[Numbers], seconds: float, workers: int) -> None:
@@ -103,7 +103,7 @@ class Schedule:
     def took(self, batch: Batch, seconds: float, apart: bool = False) -> None:
         """Note how long a batch took, for the size of the cell's next.
 
-        A cell whose batch could not be done ``apart``, in a worker process, is not asked for that again.
+        A cell whose batch could not be done ``apart``, in a worker process, is not tried there again.
         """
         each = max(seconds / len(batch.numbers), 1e-6)
         with self._lock:

@@ -20,13 +20,13 @@ from untuned.errors import InvalidInput, MissingExtra, Stopped, UntunedError
 
 Result = TypeVar("Result")
 
-#: How the failure of a number begins that was ended by its time limit.
+#: How the failure of a number that exceeded its time limit begins.
 TOOK_LONGER = "took longer than its time limit"
 
 #: Seconds between two polls: of the pipe and of ``stop`` by the parent, of the parent by the worker.
 _POLL = 0.1
 _PARENT_POLL = 1.0
-#: Seconds to wait for word of a stop after the death of a worker that the same signal may have killed.
+#: Seconds to wait for ``stop`` to return True after the death of a worker that the same signal may have killed.
 _GRACE = 0.5
 
 
@@ -260,7 +260,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def _one_thread_each() -> Iterator[None]:
     """Start processes that compute with one thread each: there are as many of them as processors.
 
-    Sums in another order are other sums, too. Libraries read these variables when they are loaded, which is before
+    The order of summation changes results, too. Libraries read these variables when they are loaded, which is before
     any code of ours runs there.
     """
     with _STARTING:
@@ -289,7 +289,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, parent: int) -> None:
-    """Do work as it is asked for; the whole life of the process."""
+    """Do work as it is requested; the whole life of the process."""
     if hasattr(os, "setsid"):
         # Its own children can then be killed with it; and signals for the parent's group reach the parent alone.
         os.setsid()
@@ -338,7 +338,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent is gone, even to kill -9, whatever it is doing."""
+    """End this process, whatever it is doing, when its parent has ended, even by kill -9."""
     while os.getppid() == parent:
         time.sleep(_PARENT_POLL)
     if hasattr(os, "killpg"):

@@ -10,7 +10,7 @@ from untuned.errors import InvalidInput, UnknownName
 
 
 def whole_number(value: object) -> int | None:
-    """Return a whole number of whatever type as an int, None for anything else; truth values are no numbers here."""
+    """Return a whole number of whatever type as an int, None for anything else; truth values are not numbers here."""
     try:
         return None if isinstance(value, bool | np.bool_) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:

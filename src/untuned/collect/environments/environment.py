@@ -21,7 +21,7 @@ from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_
 from untuned.collect.kernels.rng import uniform
 from untuned.errors import InvalidInput, UnknownName
 
-#: More episodes or steps than anybody will wait for.
+#: More episodes or steps than any user will wait for.
 LONGEST = 10**12
 
 #: Episodes after learning, with learning off, whose mean is the final return.
@@ -159,7 +159,7 @@ class Parameter:
     nominal
         Its customary value, used when nothing is randomised.
     meaning
-        What it is, in a few words with its unit.
+        What it is, briefly, with its unit.
     allowed
         What a user may set it to.
     """
@@ -186,7 +186,7 @@ class Parameter:
         """Return this parameter held at ``value``; raises InvalidInput when that is not allowed."""
         number = math.nan
         if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-            # A whole number beyond all floats is as much outside of every range as NaN, which compares with nothing.
+            # An integer too large for a float stays NaN, which is outside of every range.
             with contextlib.suppress(OverflowError):
                 number = float(value)
         if number not in self.allowed:
@@ -238,7 +238,7 @@ class Environment:
     step_limit
         Steps after which an episode ends whatever happened; None if there is no limit.
     score_range
-        (worst, best) return of an episode that is possible at all, known before any data; None if undeclared.
+        (worst, best) possible return of an episode, known before any data; None if undeclared.
     parameters
         What is drawn anew for every trial.
     differs
@@ -277,7 +277,7 @@ class Environment:
         }
 
     def __fingerprint__(self) -> object:
-        # What readers are told, and which scores are possible at all, changes no trial.
+        # Texts for readers and the range of scores change no trial.
         return {
             "name": self.name,
             "states": {**self.states.facts(), "names": None, "bounds": getattr(self.states, "bounds", None)},
@@ -310,7 +310,7 @@ class OpenedEnvironment:
     dynamics: Mapping[str, float]
 
     def check(self) -> None:
-        """Raise EnvironmentBroke if the environment cannot go on; compiled ones always can."""
+        """Raise EnvironmentBroke if the environment cannot continue; compiled ones always can."""
 
 
 class EnvironmentBroke(Exception):
@@ -361,7 +361,7 @@ class CompiledEnvironment(RunnableEnvironment):
     Parameters
     ----------
     family
-        The kind of environment, for those who draw it: "gridworld", "pinball", ...
+        The kind of environment, for rendering: "gridworld", "pinball", ...
     reset
         ``reset(state, parameters, random)`` starts an episode.
     step
@@ -384,12 +384,12 @@ class CompiledEnvironment(RunnableEnvironment):
 
     @property
     def compiled_reset(self) -> int:
-        """Where the compiled reset kernel stands, for `reset_at`; compiled at the first use."""
+        """Address of the compiled reset kernel, for `reset_at`; compiled at the first use."""
         return reset_address(self.reset)
 
     @property
     def compiled_step(self) -> int:
-        """Where the compiled step kernel stands, for `step_at`; compiled at the first use."""
+        """Address of the compiled step kernel, for `step_at`; compiled at the first use."""
         return step_address(self.step)
 
     def __fingerprint__(self) -> object:

@@ -36,7 +36,7 @@ def random_returns(
     actions
         How many actions there are.
     returns
-        One place per episode to play.
+        One entry per episode to play.
     """
     start = reset_at(reset)
     move = step_at(step)

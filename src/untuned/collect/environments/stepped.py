@@ -99,14 +99,14 @@ class SteppedEnvironment(RunnableEnvironment):
 
 @dataclass(eq=False)
 class _Opened(OpenedEnvironment):
-    """What is known of a trial's environment besides: how far it got, and what it raised."""
+    """What Python knows of a trial's environment: how far it got, and what it raised."""
 
     episodes: int = field(default=0, init=False)
     steps: int = field(default=0, init=False)
     error: BaseException | None = field(default=None, init=False)
 
     def check(self) -> None:
-        """Raise EnvironmentBroke if the environment cannot go on; a stop and Ctrl-C as themselves."""
+        """Raise EnvironmentBroke if the environment cannot continue; a stop and Ctrl-C as themselves."""
         if self.state[-1] == 0.0:
             return
         if isinstance(self.error, Stopped | KeyboardInterrupt):
@@ -118,7 +118,7 @@ class _Opened(OpenedEnvironment):
 
 
 def _stepping(stepper: Stepper, opened: _Opened, stop: Callable[[], bool] | None) -> Generator[int, int, None]:
-    """Take an action and give back a status, again and again.
+    """Take an action and yield a status, repeatedly.
 
     A generator, since a signal that came while a kernel ran is handled at the first instruction of a callback: in a
     function that is before any ``try``, and Ctrl-C would be lost.

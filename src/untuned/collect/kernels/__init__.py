@@ -1,1 +1,1 @@
-"""Private. What runs at every time step and belongs to nobody alone: compiling, random numbers, trigonometry."""
+"""Private. What runs at every time step, for agents and environments: compiling, random numbers, trigonometry."""

@@ -1,10 +1,10 @@
 """How the kernels of trials are compiled, and the fingerprint of what decides a trial's numbers.
 
-Flags and cache are those of `untuned.compiling`. One rule more lives here:
+Flags and cache are those of `untuned.compiling`. One more rule lives here:
 
 - **Environments by address.** A kernel handed to another kernel as an ordinary function is never cached on disk, and
   handed over as a first-class function costs 50 us a call. Environments are therefore compiled to one fixed signature
-  as C functions, and handed over as the address of their code: cached, 1 us, and a new one recompiles nobody.
+  as C functions, and handed over as the address of their code: cached, 1 us, and a new one recompiles no agent.
 """
 
 import ctypes
@@ -77,13 +77,13 @@ _STEP_SIGNATURE = types.Tuple((types.float64, types.int64))(_VECTOR, _VECTOR, _R
 
 @cache
 def reset_address(function: Reset) -> int:
-    """Return where an environment's compiled reset stands: ``reset(state, parameters, random)``."""
+    """Return the address of an environment's compiled reset: ``reset(state, parameters, random)``."""
     return _address(function, _RESET_SIGNATURE)
 
 
 @cache
 def step_address(function: Step) -> int:
-    """Return where an environment's compiled step stands.
+    """Return the address of an environment's compiled step.
 
     ``reward, status = step(state, parameters, random, action)``.
     """
@@ -92,7 +92,7 @@ def step_address(function: Step) -> int:
 
 def _address(function: Callable[..., Any], signature: object) -> int:
     if INTERPRETED:
-        # Nothing stands anywhere: the function itself goes the same way.
+        # Without the compiler there is no address: pass the function itself.
         return cast(int, function)
     compiled = _COMPILER.cached(
         lambda: numba.cfunc(signature, cache=True, error_model="numpy", fastmath=LICENCES)(function)
@@ -124,13 +124,13 @@ def _function_at(signature: object) -> Callable[[Any], Any]:
     return cast(Callable[[Any], Any], function_at)
 
 
-#: ``reset_at(address)``, inside a kernel: the reset function that stands there.
+#: ``reset_at(address)``, inside a kernel: the reset function at that address.
 reset_at: Callable[[int], Reset] = _function_at(_RESET_SIGNATURE)
-#: ``step_at(address)``, inside a kernel: the step function that stands there.
+#: ``step_at(address)``, inside a kernel: the step function at that address.
 step_at: Callable[[int], Step] = _function_at(_STEP_SIGNATURE)
 
 #: The C type of a Python function that kernels call: takes an action, returns a status. It takes the interpreter's lock
 #: by itself, 0.25 us a call.
 Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-#: ``callback_at(address)``, inside a kernel: the `Callback` that stands there.
+#: ``callback_at(address)``, inside a kernel: the `Callback` at that address.
 callback_at: Callable[[int], Callable[[int], int]] = Callback if INTERPRETED else _function_at(types.int64(types.int64))

@@ -1,4 +1,4 @@
-"""What an environment's step says beside the reward: whether the episode goes on."""
+"""What an environment's step returns besides the reward: whether the episode continues."""
 
 RUNNING = 0
 #: The task itself ended: the goal was reached, or the pole fell.

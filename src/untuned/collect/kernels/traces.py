@@ -15,11 +15,11 @@ from untuned.collect.kernels.jit import Floats, kernel
 
 Rows = NDArray[Any]
 
-#: A trace below this is forgotten. It would sink to where numbers lose digits, and processors time; and even where
-#: weights grow beyond all bounds, nothing it could still add would be seen beside them.
+#: A trace below this is forgotten. It would become subnormal, which costs digits and time; and even where weights
+#: overflow, nothing it could still add would change them.
 FORGOTTEN = 2.0**-1000
 
-#: Going through a list of traces costs so many times more per trace than going through all in order.
+#: Going through a list of traces costs this many times more per trace than going through all in order.
 LIST_COSTS = 8
 
 
@@ -93,7 +93,7 @@ def finish_along(
 ) -> None:
     """Make the change put off, decay the trace and add the gradient, and make the episode's last change, ``last``.
 
-    ``number`` features, not the zeros after them: infinity times zero is no number, and must not get there.
+    ``number`` features, not the zeros after them: infinity times zero is NaN, and must not get there.
     """
     decay_ = weights.dtype.type(decay)
     gradient_ = weights.dtype.type(gradient)

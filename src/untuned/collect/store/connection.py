@@ -1,4 +1,4 @@
-"""Connecting to the file of a store, and turning its errors into words."""
+"""Connecting to the file of a store, and turning its errors into messages."""
 
 import contextlib
 import json

@@ -573,7 +573,7 @@ class Store:
 
     def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
         """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
-        # Asked each time: a writer may have migrated the store since it was opened.
+        # Read each time: a writer may have migrated the store since it was opened.
         without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
         cell = self._cell(algorithm, environment)
         found = self._connection.execute(_select(without), (*cell, start, most)).fetchall()
