@@ -82,11 +82,11 @@ class Derived:
     Attributes
     ----------
     slack
-        How much wider than need be the bounds may be, because solving them stopped early.
+        How much wider than necessary the bounds may be, because the solver stopped early.
     functional
         The share of delta that went to the bound on averages.
     refine
-        How many cases branching was allowed to look at, for every pair.
+        How many cases branching may examine for every pair.
     """
 
     slack: float | None = None
@@ -107,8 +107,8 @@ class Evaluation:
     algorithms, environments
         Names.
     score_a, low_a, high_a
-        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t`` come as
-        they come, and may lie outside.
+        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t``
+        are not clipped and may lie outside.
     ranks
         Places of the aggregates; the worst and the best place are those that `pairs` allow.
     pairs
@@ -116,13 +116,13 @@ class Evaluation:
     q_er
         The weight of every environment and reference, summing to 1.
     percentiles, means
-        What the aggregates are made of, and what is reported besides.
+        What the aggregates are computed from, and what is reported in addition.
     trials_ae
         The number of scores, [algorithm, environment].
     ranges
         The declared lowest and highest score of every environment.
     scores
-        What was judged: for pictures of the distributions. It is not part of the JSON.
+        The scores that were judged, for figures of the distributions; not part of the JSON.
     derived
         What judging derived from the options.
     provenance
@@ -166,7 +166,7 @@ class Evaluation:
 
     @property
     def anytime(self) -> bool:
-        """Whether that remains so when looking at results decided how many trials were run."""
+        """Whether the level also holds when intermediate results decide how many trials are run."""
         return self.judging.method.anytime
 
     @property
@@ -176,13 +176,13 @@ class Evaluation:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The options that were in use and what was derived from them, as JSON has them."""
+        """The options in use and what was derived from them, as in the JSON."""
         derived = {name: value for name, value in asdict(self.derived).items() if value is not None}
         return MappingProxyType(self.judging.facts() | derived)
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The algorithms' numbers from the best score to the worst; equal ones in the order they came."""
+        """The algorithms' numbers from the best score to the worst; equal ones keep their order."""
         return tuple(int(a) for a in np.argsort(-self.score_a, kind="stable"))
 
     @property
@@ -208,12 +208,12 @@ class Evaluation:
         return float(self.pairs.low_ab[i, j]), float(self.pairs.high_ab[i, j])
 
     def verdict(self, a: str, b: str) -> Verdict:
-        """Return what is known of ``a`` beside ``b``: better, worse, or not separable yet."""
+        """Return the verdict on ``a`` compared with ``b``: better, worse, or not separable yet."""
         return self.pairs.verdict(self._number(a), self._number(b))
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of which no two can be told apart yet, the best scores first; no more than a thousand."""
+        """The largest sets in which no two can be told apart yet, the best scores first; at most a thousand."""
         place = {a: number for number, a in enumerate(self.order)}
         groups = sorted(sorted(place[a] for a in group) for group in self.pairs.groups())
         return tuple(tuple(self.algorithms[self.order[number]] for number in group) for group in groups)
@@ -225,7 +225,7 @@ class Evaluation:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """The verdicts in words."""
+        """The verdicts as sentences."""
         return tuple(sentences(self.pairs, self.algorithms, self.order))
 
     def _number(self, algorithm: str) -> int:
@@ -286,18 +286,18 @@ class Evaluation:
         ]
 
     def to_frame(self) -> "polars.DataFrame":
-        """Return `rows` as a polars DataFrame; ``.to_pandas()`` makes a pandas one of it."""
+        """Return `rows` as a polars DataFrame; ``.to_pandas()`` converts it."""
         import polars
 
         return polars.DataFrame(self.rows())
 
     def to_dict(self, *, percentiles: bool = False) -> dict[str, Any]:
-        """Return everything as what JSON can hold; infinite and missing numbers are None.
+        """Return everything as plain JSON types; infinite and missing numbers are None.
 
         Parameters
         ----------
         percentiles
-            Also the percentiles with their intervals, n m n numbers each.
+            Whether to include the percentiles with their intervals, n m n numbers each.
         """
         by_environment: dict[str, list[dict[str, Any]]] = {name: [] for name in self.environments}
         for row in self.environment_rows():
@@ -349,7 +349,7 @@ class Evaluation:
         Parameters
         ----------
         percentiles
-            Whether every percentile and its interval is in it.
+            Whether to include every percentile and its interval.
         indent
             How far each level is indented; None for one line.
         """
@@ -357,7 +357,7 @@ class Evaluation:
 
     @property
     def level(self) -> str:
-        """The probability that everything holds together, 1 - delta, in words: ``"95 %"``."""
+        """The probability that everything holds together, 1 - delta, as text: ``"95 %"``."""
         return percent(self.delta)
 
     @property

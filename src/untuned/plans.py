@@ -11,7 +11,7 @@ from untuned.errors import UnknownName
 #: trials, about which nothing can be predicted; a number beyond the most that was tried.
 Why = Literal["identical", "equal", "tied", "missing", "beyond"]
 
-#: Predictions of more than so many times the trials there are, are guesses (benchmarks/plan.py).
+#: Predictions beyond this multiple of the existing trials are guesses (benchmarks/plan.py).
 FAR = 10
 
 
@@ -24,8 +24,8 @@ class PlannedPair:
     a, b
         Their names, the better score first.
     trials
-        For each algorithm on each environment, those there are included: with so many the pair is predicted to be
-        decided. None if no number is.
+        Trials per cell, existing ones included, at which the pair is predicted to be decided; None if there is no such
+        number.
     why
         Why there is no number; None where there is one.
     """
@@ -38,7 +38,7 @@ class PlannedPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """How many trials would probably decide every pair that is open: a prediction, and no guarantee.
+    """How many trials would probably decide every pair that is open: a prediction, not a guarantee.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Plan:
     pairs: tuple[PlannedPair, ...]
 
     def trials(self, a: str, b: str) -> int | None:
-        """Return the trials per cell at which two algorithms are predicted to be told apart; None if no number is.
+        """Return the trials per cell at which two algorithms are predicted to be told apart; None if there is none.
 
         For two that are told apart already these are the trials of the smallest cell.
 
@@ -93,12 +93,12 @@ class Plan:
 
     @property
     def to_lead(self) -> int | None:
-        """The trials per cell at which the leader is predicted to be better than all others; None if no number is."""
+        """The trials per cell at which the leader is predicted to be better than all others; None if there is none."""
         return _all([pair.trials for pair in self.pairs if self.leader in (pair.a, pair.b)], self.fewest)
 
     @property
     def to_settle(self) -> int | None:
-        """The trials per cell at which all pairs are predicted to be decided; None if no number is."""
+        """The trials per cell at which all pairs are predicted to be decided; None if there is none."""
         return _all([pair.trials for pair in self.pairs], self.fewest)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -115,7 +115,7 @@ class Plan:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON can hold."""
+        """Return everything as plain JSON types."""
         return {
             "method": self.method,
             "anytime": self.anytime,
@@ -130,7 +130,7 @@ class Plan:
         }
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the plan in words: what settles the leader, what the rest, what nothing does, what to beware of."""
+        """Return the plan as sentences: what settles the leader, the rest, what nothing settles, and the caveats."""
         if not self.pairs:
             return ("All pairs are decided: no more trials are needed.",)
         found = [*self._what_settles(), *self._what_does_not()]
@@ -171,13 +171,13 @@ class Plan:
 
     def _what_to_beware_of(self) -> list[str]:
         found = [
-            "This is a prediction from the estimates so far and no guarantee: being wrong by a factor of two, either "
-            "way, is nothing unusual."
+            "This is a prediction from the estimates so far, not a guarantee: being off by a factor of two, either "
+            "way, is not unusual."
         ]
         if any(pair.trials is not None and pair.trials > FAR * self.fewest for pair in self.pairs):
             found.append(
-                f"What is beyond {FAR * self.fewest:,} trials, {FAR} times those there are, is a guess: so few say "
-                "little about differences that are so small."
+                f"Numbers beyond {FAR * self.fewest:,} trials, {FAR} times the existing ones, are guesses: so few "
+                "trials say little about such small differences."
             )
         if self.missing:
             found.append(
@@ -187,26 +187,26 @@ class Plan:
         return found
 
     def _about(self, total: int) -> str:
-        """Return a number of trials as a sentence begins with it."""
+        """Return the beginning of a sentence about a number of trials."""
         if self.fewest == self.largest and not self.missing:
             return f"About {_rounded(total - self.fewest):,} more trials per cell ({total:,} in all)"
-        return f"About {total:,} trials in every cell, those there are included,"
+        return f"About {total:,} trials in every cell, existing ones included,"
 
     def _how_to_go_on(self) -> str:
         if self.anytime:
-            return f"Add them to those there are, and look as often as you like: {self.method!r} allows it."
+            return f"Add them to the existing ones, and look as often as you like: {self.method!r} allows it."
         return (
-            f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was one: choose the "
-            "number now, collect that many in all afresh, and evaluate those alone, once; to add trials to those there "
-            "are, or to look while they come in, plan and evaluate with 'betting'."
+            f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was that look: choose "
+            "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "
+            "existing ones, or to look while they come in, plan and evaluate with 'betting'."
         )
 
 
 _REASONS: dict[Why, str] = {
     "beyond": "Not even {most} trials per cell would tell {pairs}.",
     "tied": "No number of trials would tell {pairs}, if their percentiles are what they seem: too many are equal.",
-    "equal": "Nobody can say how many trials would tell {pairs}: their scores are equal so far.",
-    "missing": "Nobody can say yet how many trials would tell {pairs}: run a few in the cells that have none first.",
+    "equal": "It is unknown how many trials would tell {pairs}: their scores are equal so far.",
+    "missing": "It is unknown yet how many trials would tell {pairs}: run a few in the empty cells first.",
     "identical": "No trials will tell {pairs}: they were declared identical.",
 }
 #: Longer lists are cut, and the rest counted.
@@ -224,13 +224,13 @@ def _told(pair: PlannedPair) -> str:
 
 
 def _rounded(number: int) -> int:
-    """Return a number upward to two digits."""
+    """Return a number rounded up to two digits."""
     step: int = 10 ** max(len(str(number)) - 2, 0)
     return math.ceil(number / step) * step
 
 
 def _listed(pairs: Sequence[str]) -> str:
-    """Return pairs as a sentence has them."""
+    """Return pairs joined for a sentence."""
     if len(pairs) > _PAIRS + 1:
-        return f"{', '.join(pairs[:_PAIRS])}, and so with {len(pairs) - _PAIRS} more pairs"
+        return f"{', '.join(pairs[:_PAIRS])}, and {len(pairs) - _PAIRS} more pairs"
     return pairs[0] if len(pairs) == 1 else f"{', '.join(pairs[:-1])} and {pairs[-1]}"

@@ -87,7 +87,7 @@ class ScoreTable:
         if not isinstance(scores, Mapping):
             raise InvalidInput(f"scores are {type(scores).__name__}: pass {{algorithm: {{environment: scores}}}}")
         flat: dict[tuple[str, str], ArrayLike] = {}
-        # An algorithm with no environments at all still is one of the table.
+        # An algorithm without any environment still belongs to the table.
         algorithms = tuple(dict.fromkeys(str(key[0] if isinstance(key, tuple) and key else key) for key in scores))
         for key, value in scores.items():
             if isinstance(key, tuple):
@@ -222,7 +222,7 @@ class ScoreTable:
 
     @property
     def missing(self) -> tuple[tuple[str, str], ...]:
-        """The cells nobody measured, as (algorithm, environment)."""
+        """The cells without scores, as (algorithm, environment)."""
         return tuple(
             (algorithm, environment)
             for algorithm, row in zip(self.algorithms, self.cells, strict=True)
@@ -276,13 +276,13 @@ class ScoreTable:
 
 
 def spread(trials: Ints) -> str:
-    """Return how many trials cells have, in words: ``"1,000"``, or ``"10 to 1,000"`` where they differ."""
+    """Return how many trials cells have, as text: ``"1,000"``, or ``"10 to 1,000"`` where they differ."""
     least, most = int(trials.min()), int(trials.max())
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | None = None) -> Floats:
-    """Return a copy as float64; what is masked is NaN, which `nonfinite` is about."""
+    """Return a copy as float64; masked values become NaN, which `nonfinite` decides on."""
     what = "the scores" if algorithm is None else f"the scores of {algorithm!r} on {environment!r}"
     try:
         given = np.ma.asarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
@@ -302,7 +302,7 @@ def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | 
 def _indexed(
     kind: str, column: tuple[Sequence[str], NDArray[np.integer]], size: int
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the names and every row's index after looking at both."""
+    """Return the names and every row's index after checking both."""
     names = tuple(_names(kind, column[0], len(column[0])))
     indices = np.asarray(column[1])
     if indices.shape != (size,) or indices.dtype.kind not in "iu":
@@ -378,7 +378,7 @@ def _checked(
     nonfinite: Nonfinite,
     provenance: Mapping[str, str] | None,
 ) -> ScoreTable:
-    """Return the table after looking at everything once; errors name the cell."""
+    """Return the table after checking everything; errors name the cell."""
     for kind, names in (("algorithm", algorithms), ("environment", environments)):
         if any(not name.strip() for name in names):
             raise InvalidInput(f"an {kind} has an empty name: every score needs the name of its {kind}")
@@ -468,7 +468,7 @@ def _kinds(algorithms: Sequence[str], environments: Sequence[str], identical: Id
 
 
 def _groups(groups: object) -> list[list[str]]:
-    """Return the groups as lists, which can be gone through once for every environment."""
+    """Return the groups as lists, which can be iterated once for every environment."""
     found = []
     for group in groups if isinstance(groups, Iterable) else [groups]:
         if isinstance(group, str) or not isinstance(group, Iterable):

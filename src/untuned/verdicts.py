@@ -1,7 +1,7 @@
 """Verdicts: which algorithms are better than which, as far as bounds on differences show.
 
-All bounds hold at the same time, so everything that is said here holds together: with probability at least 1 - delta
-there is no wrong "better" among all of them.
+All bounds hold at the same time, so all verdicts hold together: with probability at least 1 - delta not one "better" is
+wrong.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Verdict = Literal["better", "worse", "not separable yet"]
 
 #: Bounds have no more digits than this; a difference below it is the order of summation.
 RESOLUTION = 1e-9
-#: More groups than this are nothing to read, and may be more than a computer can hold.
+#: More groups than this are unreadable, and may not fit into memory.
 MOST_GROUPS = 1000
 
 
@@ -41,7 +41,7 @@ class Pairs:
         return better
 
     def verdict(self, a: int, b: int) -> Verdict:
-        """Return what is known of a beside b."""
+        """Return the verdict on a compared with b."""
         if self.low_ab[a, b] > RESOLUTION:
             return "better"
         return "worse" if self.high_ab[a, b] < -RESOLUTION else "not separable yet"
@@ -55,13 +55,13 @@ class Pairs:
     def groups(self) -> list[tuple[int, ...]]:
         """Return all largest sets in which no two can be told apart, each sorted, in the order of their members.
 
-        An algorithm that can be told from all others is in none. There can be as many as subsets, where many algorithms
-        differ from one other each and from nobody else: no more than `MOST_GROUPS` are returned.
+        An algorithm that can be told from all others is in none. Where many algorithms differ from one other
+        each and from no more, there are exponentially many sets: at most `MOST_GROUPS` are returned.
         """
         better = self.better_ab
         alike = ~better & ~better.T
         np.fill_diagonal(alike, False)
-        # Sets of algorithms are the bits of a number: a thousand algorithms that are all alike take a second, not more.
+        # Sets of algorithms are bit masks: a thousand algorithms that are all alike take no more than a second.
         neighbours = [sum(1 << b for b in np.flatnonzero(row).tolist()) for row in alike]
         found: list[tuple[int, ...]] = []
         # The maximal cliques of what is alike, with the pivots of Tomita, Tanaka and Takahashi (2006).
@@ -72,7 +72,7 @@ class Pairs:
                 if chosen.bit_count() > 1:
                     found.append(tuple(_members(chosen)))
                 continue
-            # Whoever is alike to the most candidates: these need no set of their own.
+            # The pivot is alike to the most candidates: these need no set of their own.
             fewest = min((candidates & ~neighbours[a] for a in _members(candidates | excluded)), key=int.bit_count)
             for a in _members(fewest):
                 waiting.append((chosen | 1 << a, candidates & neighbours[a], excluded & neighbours[a]))
@@ -86,7 +86,7 @@ def _members(bits: int) -> list[int]:
 
 
 def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[str]:
-    """Return the verdicts in words, the best algorithms first.
+    """Return the verdicts as sentences, the best algorithms first.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     if len(groups) > _GROUPS:
         more = len(groups) - _GROUPS
         least = "at least " if len(groups) == MOST_GROUPS else ""
-        found.append(f"So it is with {least}{more} more {'group' if more == 1 else 'groups'}.")
+        found.append(f"The same holds for {least}{more} more {'group' if more == 1 else 'groups'}.")
     decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
     if total > 1:
         found.append(f"{decided} of {total} pairs are decided.")
@@ -126,7 +126,7 @@ _GROUPS = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them."""
+    """Return names joined for a sentence."""
     if len(names) > _NAMES + 1:
         return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -405,7 +405,7 @@ def test_limits_are_those_of_clopper_and_pearson(count: int, total: int, confide
 
 @pytest.mark.parametrize(("count", "total"), [(-1, 3), (4, 3), (0, 0)])
 def test_what_is_no_proportion_is_refused(count: int, total: int) -> None:
-    with pytest.raises(InvalidInput, match=f"{count} of {total} is no proportion"):
+    with pytest.raises(InvalidInput, match=f"{count} of {total} is not a proportion"):
         Rate.of(count, total)
 
 
@@ -484,7 +484,7 @@ def test_a_method_as_published_can_be_shrunk() -> None:
         ("pairing*0.7*0.7", "after * write"),
         ("bootstrap*0.7", "'bootstrap*0.7': bootstrap has no intervals on percentiles"),
         ("pairing@paper", r"conventions='paper' goes with the paper's methods, pbp, pbp-t and bootstrap"),
-        (3, "3 is no method: pass a name"),
+        (3, "3 is not a method: pass a name"),
     ],
 )
 def test_contenders_that_are_none(what: Any, words: str) -> None:
@@ -498,8 +498,8 @@ def test_contenders_that_are_none(what: Any, words: str) -> None:
         ("pairing", "methods='pairing' is one string: pass a list"),
         ([], "there are no methods to test: name at least one"),
         (["kl", "pbp", "kl"], "the method 'kl' is named twice"),
-        (5, "methods=5 is no list"),
-        (lab_work.LYING, "is no list: pass a list of names, even of one"),
+        (5, "methods=5 is not a list"),
+        (lab_work.LYING, "is not a list: pass a list of names, even of one"),
     ],
 )
 def test_lists_of_contenders_that_are_none(names: Any, words: str) -> None:
@@ -846,8 +846,8 @@ def test_scores_of_one_s_own_are_a_population() -> None:
         ({"populations": ["cycles"]}, "no population is called 'cycles': did you mean 'cycle'"),
         ({"populations": []}, "there are no populations: name at least one"),
         ({"populations": ["cycle", "cycle"]}, "the population 'cycle' is named twice"),
-        ({"populations": 5}, "populations=5 is no list: pass names"),
-        ({"populations": [5]}, "populations: 5 is none: pass names"),
+        ({"populations": 5}, "populations=5 is not a list: pass names"),
+        ({"populations": [5]}, "populations: 5 is not one: pass names"),
         (
             {"populations": [ScoreTable.from_array([[[1.0]], [[2.0]]])]},
             "2 algorithms and 1 environments: the game needs",

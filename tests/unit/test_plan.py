@@ -144,7 +144,7 @@ def test_a_cell_that_has_more_keeps_what_it_has() -> None:
     assert (found.fewest, found.largest) == (100, 1000)
     assert pair.trials is not None
     assert right <= pair.trials <= RATIO * right
-    assert found.sentences()[0].startswith("About 230 trials in every cell, those there are included, would probably")
+    assert found.sentences()[0].startswith("About 230 trials in every cell, existing ones included, would probably")
 
 
 def test_what_is_declared_identical_shares_its_trials_and_is_never_told_apart() -> None:
@@ -190,7 +190,7 @@ def test_nothing_is_predicted_about_cells_without_trials(weights: str) -> None:
     found = plan(evaluate(table, weights=weights))
     assert [(pair.trials, pair.why) for pair in found.pairs] == [(None, "missing")]
     assert (found.fewest, found.missing) == (50, 1)
-    assert "run a few in the cells that have none first" in found.sentences()[0]
+    assert "run a few in the empty cells first" in found.sentences()[0]
 
 
 def test_a_missing_cell_that_does_not_matter_leaves_a_number_and_a_note() -> None:
@@ -339,7 +339,7 @@ def test_without_a_number_the_reason_is_all_there_is_to_say(why: Why) -> None:
 
 def test_long_lists_are_cut() -> None:
     (sentence,) = made(*[no_number("equal")] * 6).sentences()
-    assert "C from D, C from D, C from D, and so with 3 more pairs" in sentence
+    assert "C from D, C from D, C from D, and 3 more pairs" in sentence
 
 
 def test_a_plan_as_json() -> None:

@@ -177,7 +177,7 @@ def test_sentences_of_many_groups_are_counted(n: int, more: str | None) -> None:
     assert len(apart) == 8
     assert apart[0].startswith("a and b cannot" if n <= 26 else "x0 and x1 cannot")
     counted = [sentence for sentence in found if sentence.startswith("So it is")]
-    assert counted == ([] if more is None else [f"So it is with {more}."])
+    assert counted == ([] if more is None else [f"The same holds for {more}."])
     assert found[-1] == f"{(n - 1) * (n - 2) // 2} of {n * (n - 1) // 2} pairs are decided."
 
 
@@ -404,7 +404,7 @@ def test_groups_are_cut_off_where_there_are_as_many_as_subsets() -> None:
         assert len(group) == 25
         assert not better[np.ix_(group, group)].any()
     said = sentences(pairs, [f"algorithm-{number}" for number in range(50)], range(50))
-    assert "So it is with at least 992 more groups." in said
+    assert "The same holds for at least 992 more groups." in said
 
 
 def test_what_holds_at_all_times_has_no_part_that_holds_for_one_look_only() -> None:

@@ -46,7 +46,7 @@ def magnitude(values: Floats) -> float:
 
 @kernel
 def extent(values: Floats) -> tuple[float, float, float]:
-    """Return the lowest, the highest and the mean of a board's numbers; not a number where one is not."""
+    """Return the lowest, the highest and the mean of a board's numbers; NaN if one is NaN."""
     rows, columns = values.shape
     lowest = highest = values[0, 0]
     total = 0.0
@@ -56,6 +56,6 @@ def extent(values: Floats) -> tuple[float, float, float]:
             lowest = min(lowest, value)
             highest = max(highest, value)
             total += value
-    # Comparisons with what is not a number are false, sums with it are not.
+    # Comparisons with NaN are false; sums with NaN are NaN.
     nothing = total - total
     return lowest + nothing, highest + nothing, total / (rows * columns)

@@ -53,7 +53,7 @@ class Work(NamedTuple):
 
 _RHO, _ALPHA, _OMEGA = 0, 1, 2
 
-#: A residual of this size, or one that is not a number, is a solver's that broke down.
+#: A residual of this size, or NaN, means that the solver broke down.
 EXPLODED = 1e100
 
 
@@ -135,7 +135,7 @@ def second_step(work: Work, x: Floats) -> bool:
 
 @kernel
 def sweep(work: Work, x: Floats) -> None:
-    """Make one step of Jacobi's method, which never breaks down; the residual is to be made anew."""
+    """Make one step of Jacobi's method, which never breaks down; the residual must be computed again."""
     rows, columns = x.shape
     for a in range(rows):
         for k in range(columns):

@@ -1,6 +1,6 @@
 """The percentile bootstrap of the aggregates (the paper's Appendix F).
 
-Every resample draws the trials of every cell anew, with replacement, and goes the whole way: percentiles, equilibrium,
+Every resample draws the trials of every cell anew, with replacement, and recomputes percentiles, equilibrium and
 aggregates. Approximate: its intervals miss more often than they say.
 
 Nothing is sorted or searched twice. Where each score of one sample stands in another is the same in every resample;
@@ -103,7 +103,7 @@ def percentile_ends(aggregates: Floats, delta: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-# A chunk takes a millisecond or so, or one resample where that is longer; and progress is told twenty times at least.
+# A chunk takes a millisecond or so, or one resample where that is longer; progress is reported at least twenty times.
 _WORK = 1_000_000
 _WORK_PER_STATE = 100
 _MOST = 64

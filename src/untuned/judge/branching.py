@@ -32,7 +32,7 @@ Reason = Literal["decided", "possible", "budget"]
 
 
 class Refined(NamedTuple):
-    """What branching came to.
+    """The result of branching.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class _Case(NamedTuple):
 _LIMITS = Limits(slack=1e-6, enough=-RESOLUTION)
 # The policy that is greedy for given values, and nothing more.
 _GREEDY = Limits(policies=1, iterations=0)
-# Cutting finer saves cases, and costs little beside the solution of systems.
+# Cutting finer saves cases, and costs little compared with solving systems.
 _PARTS = 4
 
 
@@ -100,7 +100,7 @@ def refined(
     root, _ = solution(difference_goal(boxes, i, l), whole, _LIMITS, start)
     if root.bound < -RESOLUTION:
         return Refined(root.bound, "decided", 1)
-    # What waits is kept small: thousands of cases do. Its policy is found again when its turn comes.
+    # Waiting cases are kept small, for there are thousands: a policy is computed again when its turn comes.
     waiting = [(-root.bound, 0, boxes, root.values)]
     cases = 1
     while waiting:
@@ -201,7 +201,7 @@ def _blame_of(case: _Case, i: int, l: int) -> Floats:  # noqa: E741
     return np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
 
 
-# Differences smaller than this are as good as none where a game is looked for that has a positive one.
+# When looking for a game with a positive difference, smaller ones than this count as none.
 _CLOSE = 1e-5
 
 

@@ -28,8 +28,8 @@ from untuned.verdicts import RESOLUTION, Pairs
 
 Pair = tuple[int, int]
 
-#: States times moves of each, times pairs: with more than this, only what may decide a pair is solved, and not where a
-#: game is known at once that has it the other way round.
+#: States times moves of each, times pairs: beyond this, a pair is solved only if that may decide it, and if no game is
+#: known that contradicts it.
 MANY = 2e9
 # A difference is reported to four digits.
 _LIMITS = Limits(slack=1e-7)
@@ -133,7 +133,7 @@ def one(
     made
         The board of the boxes.
     known
-        A bound there is.
+        A bound that is known already.
     start
         Values to begin from.
 

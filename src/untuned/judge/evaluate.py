@@ -36,7 +36,7 @@ from untuned.verdicts import Pairs
 #: Called with the name of the step, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
 
-# With fewer trials than this the approximate methods have not even their approximation to stand on.
+# With fewer trials than this not even the approximation of approximate methods holds.
 _FEW = 30
 #: Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
 PARTS = 1
@@ -119,12 +119,12 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     )
 
 
-#: Solved to less than this, nothing that is printed changes.
+#: Errors below this change nothing that is printed.
 _SOLVED = 1e-6
 
 
 def _unsolved(error: float, slack: float) -> list[str]:
-    """Return what to say where a solver did not come as close as it should."""
+    """Return the warnings of solvers that stopped too far from the solution."""
     found = []
     if error > _SOLVED:
         found.append(f"The game was not solved exactly: scores may be wrong by {error:.1g}.")
@@ -254,12 +254,12 @@ def _is_nothing_known(found: Boxes | None, pairs: Pairs) -> bool:
     return bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
 
 
-# Cells whose order has a smaller probability than this, if chance made it, were sorted by somebody.
+# Cells whose order has a smaller probability than this, if chance made it, were sorted on purpose.
 _BY_CHANCE = 1e-9
 
 
 def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:
-    """Return what to say where scores were sorted and the method takes them in the order of the trials."""
+    """Return the warning on sorted scores, for a method that takes them in the order of the trials."""
     found = [
         f"{table.algorithms[a]} on {table.environments[e]}"
         for a, row in enumerate(table.cells)

@@ -12,5 +12,5 @@ _COMPILER = Compiler("judge", Path(__file__).parent, ("**/*.py",))
 kernel = _COMPILER.kernel
 #: Return the directory of this build's compiled kernels, made if need be.
 cache_directory = _COMPILER.cache_directory
-#: Return every source file of this room, sorted.
+#: Return every source file of the judge, sorted.
 sources = _COMPILER.sources

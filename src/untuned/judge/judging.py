@@ -46,7 +46,7 @@ class Judging:
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
-        ``"game"``, the default, for the equilibrium that nobody can exploit, ``"uniform"``, or weights chosen before
+        ``"game"``, the default, for the equilibrium that no player can exploit, ``"uniform"``, or weights chosen before
         seeing the scores: by environment, by (environment, reference), or an array of either.
     conventions
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
@@ -88,8 +88,8 @@ class Judging:
         default="valid",
         metadata=option("Ties, supports and levels as published: paper.", str, choices=CONVENTIONS),
     )
-    resamples: int = field(default=RESAMPLES, metadata=option("For the bootstrap: how many.", int))
-    seed: int = field(default=SEED, metadata=option("For the bootstrap: where its random numbers begin.", int))
+    resamples: int = field(default=RESAMPLES, metadata=option("For the bootstrap: how many resamples.", int))
+    seed: int = field(default=SEED, metadata=option("For the bootstrap: the seed of its random numbers.", int))
     refine: int | None = field(
         default=None,
         metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),

@@ -1,11 +1,11 @@
 """How many trials would settle it: what the intervals would be with more trials, and which pairs they would decide.
 
-The estimates stay what they are; the intervals get narrower. How wide one is, is measured in nats: of an interval whose
-lower end is L, around an estimate U from T trials,
+The estimates stay what they are; the intervals get narrower. Widths are measured in nats: of an interval whose lower
+end is L, around an estimate U from T trials,
 
     c = T kl(U, L),   kl(u, q) = u log(u/q) + (1 - u) log((1 - u)/(1 - q)),
 
-and so for the upper end. With T' trials the end is taken for the L' with T' kl(U, L') = c. For `kl` that is what the
+likewise for the upper end. With T' trials the end is taken for the L' with T' kl(U, L') = c. For `kl` that is what the
 method does; for the others, too, c hardly depends on the number of trials (it has everything in it that the pilot says
 about how much the scores vary), and the rule is right where square roots are wrong: near 0 and 1, where intervals
 shrink like 1/T'. `pbp` has its own formula, which is used at T'; `pbp-t` is Student's, which shrinks like a square
@@ -44,7 +44,7 @@ from untuned.verdicts import RESOLUTION
 
 #: Numbers of trials per cell beyond this are not realistic.
 MOST = 10_000_000
-# Branching takes the most cases where a pair is about to be decided, which is where most of the search goes on. The
+# Branching takes the most cases where a pair is about to be decided, which is where most of the search happens. The
 # next number of trials does with few what this one does with many.
 _CASES = 300
 # Numbers of trials that are tried, in equal ratios: bisection takes seven of them, and the ratio is below 1.14.
@@ -64,7 +64,7 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     workers
         Threads; no number depends on it.
     progress
-        Told how many pairs are done.
+        Called with how many pairs are done.
 
     Raises
     ------
@@ -74,8 +74,8 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
 
     Notes
     -----
-    Planned is one number for all cells; a cell that has more keeps what it has. Cells without trials stay unknown: what
-    is planned then would be decided without them.
+    The plan is one number for all cells; a cell that has more keeps them. Cells without trials stay unknown: what is
+    planned would then be decided without them.
     """
     most = whole("most", most, 1, f"{MOST} by default")
     workers = whole("workers", workers, 1, "one per processor is a good number")
@@ -227,7 +227,7 @@ class _Planned:
 
 
 def _pilot(evaluation: Evaluation) -> _Pilot:
-    """Return what there is to plan with, after a look whether it can be."""
+    """Return what there is to plan with, or refuse what cannot be planned."""
     if not isinstance(evaluation, Evaluation):
         raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
     check_plan(evaluation.judging)
@@ -295,7 +295,7 @@ def _width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Fl
 
 
 def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
-    """Return what an evaluation with so many trials per cell knows; None for all there could be."""
+    """Return what an evaluation with so many trials per cell would know; None for infinitely many."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
     same_aer = structural(evaluation.scores.kinds)
     part = 0.0

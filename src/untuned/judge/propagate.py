@@ -50,7 +50,7 @@ from untuned.scores import Floats
 
 
 class Limits(NamedTuple):
-    """How much work a bound may take: one that was not finished in it is wider, not wrong.
+    """How much work a bound may take: an unfinished one is wider, not wrong.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ LIMITS = Limits()
 
 
 class Goal(NamedTuple):
-    """What is to be as large as possible, on the equilibrium's average.
+    """What to maximise, on the equilibrium's average.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def aggregate_goals(boxes: Boxes) -> list[Goal]:
 
 
 def bounds_of(found: Sequence[Solution]) -> Bounds:
-    """Return the bounds that the solutions of `aggregate_goals` are."""
+    """Return the solutions of `aggregate_goals` as bounds."""
     n = len(found) // 2
     ends = np.array([each.bound for each in found])
     return Bounds(-ends[n:], ends[:n], max(each.slack for each in found))
@@ -244,7 +244,7 @@ def _maximum(
         gap = rho - fall
         found = centre + average + rho + rounding
         if not np.isfinite(found) or largest > 2.0 * (spread + 1.0) / (1.0 - gamma):
-            # No policy has such values: the solver broke down. Once more from the best there were.
+            # No policy has such values: the solver broke down. Restart from the best.
             waited += 1
             if waited >= _PATIENCE:
                 break

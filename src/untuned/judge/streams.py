@@ -1,7 +1,7 @@
-"""Random streams for compiled code: NumPy's own, words and seeds, without its costs.
+"""Random streams for compiled code: the same words and seeds as NumPy's, without its costs.
 
-NumPy hands words out under the interpreter's lock, and seeds one generator at a time, which takes longer than
-resampling a small board. Here thousands are seeded at once, and kernels make the words.
+NumPy draws words under the interpreter's lock, and seeds one generator at a time, which takes longer than
+resampling a small board. Here thousands are seeded at once, and kernels draw the words.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def streams(seed: int, count: int) -> Words:
     """Return the seeded states of the streams 0 to ``count`` - 1, shape (count, 4); `skip_first` before drawing.
 
     Stream b is that of ``numpy.random.SFC64(numpy.random.SeedSequence(seed, spawn_key=(b,)))``. The seed makes a pool
-    of four words, the same for all streams; b is then stirred into each, and what comes out is the state.
+    of four words, the same for all streams; b is then stirred into each, and the result is the state.
     """
     pool = np.random.SeedSequence(seed).pool.tolist()
     numbers = np.arange(count, dtype=np.uint32)

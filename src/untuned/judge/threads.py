@@ -1,4 +1,4 @@
-"""The same function of many things, on several threads or, for one, on none."""
+"""Map a function over items: on several threads or, with one worker, on none."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -5,7 +5,7 @@ also says what it takes the strategy's own payoff for: anything from ``bottom`` 
 move is certain when the other payoff's interval lies wholly on one side of that part, impossible when on the other, and
 a tie when the two are the same number by construction.
 
-Nothing is stored per move. In short rows every move is asked for anew. In long ones the sum over the moves that are on,
+Nothing is stored per move. In short rows every move is computed anew. In long ones the sum over the moves that are on,
 
     {high' < bottom} + {low' <= top, worth' > worth} - {high' < bottom, worth' > worth},
 
@@ -26,7 +26,7 @@ from untuned.scores import Floats
 
 Numbers = NDArray[np.int32]
 
-#: From this many columns on, trees are faster than asking for every move (benchmarks/judge.py --only rows).
+#: From this many columns on, trees are faster than computing every move (benchmarks/judge.py --only rows).
 LONG = 60
 
 HALF = 0.5
@@ -92,7 +92,7 @@ class Policy(NamedTuple):
         In that order: how many lower ends are at most ``top``, and how many upper ends are below ``bottom``.
     climbs
         ``[a, b, k]``: the first player's move from (a, k) to (b, k) is off (0), on (1) or a tie (2). Of all that could
-        be stored per move this is the small part, n bytes for a strategy, and the one that is slow to ask for.
+        be stored per move this is the small part, n bytes for a strategy, and the one that is slow to compute.
     """
 
     worth: Floats
@@ -329,7 +329,7 @@ def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> N
 
 @kernel
 def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
-    """Put right what was taken for an open move and is a tie: a third faster than asking in the loops above."""
+    """Correct ties that were taken for open moves: a third faster than testing in the loops above."""
     n, columns = values.shape
     tie = 1.0 / POPULATION
     for a in range(n):

@@ -15,7 +15,7 @@ Weights = str | Mapping[str, float] | Mapping[tuple[str, str], float] | ArrayLik
 
 
 def checked(weights: Weights) -> Weights:
-    """Return weights as a word, a dictionary or nested tuples, which nothing changes later and which compare."""
+    """Return weights as a string, a dictionary or nested tuples: a copy, which can be compared."""
     if isinstance(weights, str):
         if weights not in (GAME, UNIFORM):
             raise InvalidInput(

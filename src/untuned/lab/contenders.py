@@ -1,4 +1,4 @@
-"""What is put to the test: an interval method, as it is or changed on purpose.
+"""What is put to the test: an interval method, as it is or modified on purpose.
 
 ``"pbp-t@paper"`` is a method under the paper's conventions; ``"pairing*0.7"`` is one whose intervals are shrunk to 70 %
 of their length on either side of the estimate, which a test of coverage has to notice.
@@ -28,12 +28,12 @@ class Contender:
     name
         ``"pairing"``, ``"pbp-t@paper"``, ``"pairing*0.7"``.
     method
-        What makes intervals.
+        The interval method.
     conventions
-        What ties and equal ends count.
+        How ties and equal ends count.
     own
-        Of a method that is none of ours, a hash of its function's code: its name alone would not tell it from what it
-        was before it was changed. What that function calls is not looked at.
+        For a user's method, a hash of its function's code: its name alone would not show that it was changed. Functions
+        that it calls are not hashed.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Contender:
 
     @property
     def guaranteed(self) -> bool:
-        """Whether it promises to keep its level."""
+        """Whether it guarantees its level."""
         return self.method.guaranteed and self.conventions == "valid"
 
 
 def contender(what: str | Method) -> Contender:
-    """Return what is put to the test, by its name; a `Method` of one's own is taken as it is.
+    """Return what is put to the test, by its name; a user's `Method` is taken as it is.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def contender(what: str | Method) -> Contender:
     if isinstance(what, Method):
         return Contender(what.name, what, own=_own(what))
     if not isinstance(what, str):
-        raise InvalidInput(f"methods: {what!r} is no method: pass a name, untuned list intervals shows all")
+        raise InvalidInput(f"methods: {what!r} is not a method: pass a name, untuned list intervals shows all")
     name, star, factor = what.partition("*")
     name, at, conventions = name.partition("@")
     if at and conventions not in ("valid", "paper"):
@@ -94,7 +94,7 @@ def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:
     if isinstance(names, str):
         raise InvalidInput(f"methods={names!r} is one string: pass a list of names")
     if not isinstance(names, Iterable):
-        raise InvalidInput(f"methods={names!r} is no list: pass a list of names, even of one")
+        raise InvalidInput(f"methods={names!r} is not a list: pass a list of names, even of one")
     names = list(names)
     if not names:
         raise InvalidInput("there are no methods to test: name at least one, untuned list intervals shows all")
@@ -111,7 +111,7 @@ def _shrunk(chosen: Method, what: str, factor: str) -> Method:
     except ValueError:
         number = math.nan
     if not 0.0 < number < math.inf:
-        raise InvalidInput(f"{what!r}: after * write what intervals are multiplied with, as in pairing*0.7")
+        raise InvalidInput(f"{what!r}: after * write the factor that shrinks intervals, as in pairing*0.7")
     if chosen.intervals is None:
         raise InvalidInput(f"{what!r}: {chosen.name} has no intervals on percentiles that could be shrunk")
     return replace(chosen, name=what, title=what, intervals=partial(_scaled, chosen, number))

@@ -1,7 +1,7 @@
-"""Do intervals keep their word? Thousands of data sets of which the truth is known, judged by every method.
+"""Coverage of the intervals: every method judges thousands of data sets with known truth.
 
-Of each data set it is asked whether any percentile, any aggregate score or any difference of two is outside its
-interval, and whether any verdict is wrong. Each is about all of them together, as the promise is.
+Counted are the data sets in which any percentile, any aggregate score or any difference of two is outside its interval,
+and those in which any verdict is wrong: all of them together, as the guarantee is.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ RESAMPLES = 1_000
 #: only decide more pairs.
 REFINE = 20
 CONFIDENCE = 0.95
-#: What can be wrong in a data set, as `Row` calls it, and as people do.
+#: What can be wrong in a data set: its name in `Row`, and in sentences.
 EVENTS: Mapping[str, str] = MappingProxyType(
     {"percentiles": "any z", "aggregates": "any y", "differences": "any difference", "verdicts": "any verdict"}
 )
@@ -60,10 +60,10 @@ class Row:
     population, method
         Their names.
     guaranteed
-        Whether the method promises to keep its level here; one for a number of trials chosen beforehand promises
-        nothing to those who stop when they like what they see.
+        Whether the method guarantees its level here; one for a number of trials chosen beforehand guarantees nothing
+        when results decide when to stop.
     trials
-        For each algorithm on each environment; the most, if one stops before.
+        For each algorithm on each environment; the maximum, if the experiment may stop earlier.
     every
         None for one look. Else the trials between two looks of an experiment that ends at the first verdict.
     data_sets
@@ -142,7 +142,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What came out of all experiments.
+    """The results of all experiments.
 
     Attributes
     ----------
@@ -347,13 +347,13 @@ def coverage(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Coverage:
-    """Return how often methods fail on data sets of which the truth is known.
+    """Return how often methods fail on data sets with known truth.
 
     Parameters
     ----------
     populations
-        Names of those that `untuned.lab.populations` returns, `Population` objects of one's own, or a `ScoreTable` that
-        is taken for all the scores there are. By default all known ones.
+        Names of those that `untuned.lab.populations` returns, your own `Population` objects, or a `ScoreTable` that is
+        taken as the whole population. By default all known ones.
     methods
         Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one whose
         intervals are shrunk. By default all, and the paper's also as published.
@@ -388,7 +388,7 @@ def coverage(
     Raises
     ------
     Stopped
-        When ``stop`` said so before everything was done.
+        When ``stop`` returned True before everything was done.
     """
     chosen = _populations(populations)
     tested = contenders(methods)
@@ -482,7 +482,7 @@ def _populations(given: "Sequence[str | Population | ScoreTable] | None") -> lis
     if isinstance(given, str | Population | ScoreTable):
         given = [given]
     if not isinstance(given, Iterable):
-        raise InvalidInput(f"populations={given!r} is no list: pass names, untuned list populations shows all")
+        raise InvalidInput(f"populations={given!r} is not a list: pass names, untuned list populations shows all")
     found: list[Population] = []
     for each in given:
         if isinstance(each, ScoreTable):
@@ -492,7 +492,7 @@ def _populations(given: "Sequence[str | Population | ScoreTable] | None") -> lis
         elif isinstance(each, str):
             found += known_populations([each])
         else:
-            raise InvalidInput(f"populations: {each!r} is none: pass names, untuned list populations shows all")
+            raise InvalidInput(f"populations: {each!r} is not one: pass names, untuned list populations shows all")
     if not found:
         raise InvalidInput("there are no populations: name at least one, untuned list populations shows all")
     names = [population.name for population in found]

@@ -1,4 +1,4 @@
-"""One data set from a population of which the truth is known: what a method says of it, and what of that is wrong."""
+"""One data set from a population with known truth: what a method says of it, and what of that is wrong."""
 
 import time
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from untuned.lab.contenders import Contender
 from untuned.lab.population_types import Population, Truth
 from untuned.scores import ScoreTable
 
-#: What is missed by less than this is missed by a rounding, and aggregates that differ by less are the same.
+#: A miss by less than this is rounding, and aggregates that differ by less are the same.
 ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
 class Design:
-    """How many trials there are, and when one looks at them.
+    """How many trials there are, and when results are looked at.
 
     Attributes
     ----------
@@ -123,14 +123,14 @@ def judged(table: ScoreTable, contender: Contender, judging: Judging, number: in
         judging,
         intervals=contender.method,
         conventions=contender.conventions,
-        # Resampling one data set must not go as it went in another.
+        # Each data set is resampled with its own random numbers.
         seed=(judging.seed << 32) + number,
     )
     return judging.judge(table, workers=1)
 
 
 def _compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
-    """Note what is wrong at this look, and what it shows."""
+    """Count what is wrong at this look, and what it shows."""
     table = evaluation.percentiles
     if table.low_aer is None or table.high_aer is None:
         found.percentiles = found.percentile_width = None

@@ -19,7 +19,7 @@ from untuned.scores import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, which people with any kind of colour vision tell apart.
+# Okabe and Ito's colours, distinct for any kind of colour vision.
 _KEPT = "#0072B2"
 _BROKEN = "#D55E00"
 _OPEN = "#999999"
@@ -39,7 +39,7 @@ def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
     event
         A name of `untuned.lab.coverage_experiment.EVENTS`.
     ax
-        Where to.
+        Where to draw.
     """
     methods = coverage.methods
     for place, method in enumerate(methods):
@@ -118,14 +118,12 @@ def coverage_figure(coverage: Coverage) -> Figure:
             fontsize=7.5,
         )
         looks = "" if coverage.sizes[0][1] is None else f", looking every {coverage.sizes[0][1]} trials"
-        figure.suptitle(
-            f"Do the intervals keep their word? delta = {coverage.delta:g}{looks}", fontsize=11, x=0.01, ha="left"
-        )
+        figure.suptitle(f"Coverage of the intervals, delta = {coverage.delta:g}{looks}", fontsize=11, x=0.01, ha="left")
     return figure
 
 
 def replication_figure(found: Replication) -> Figure:
-    """Return failure rates and significant comparisons over the number of trials, beside the paper's."""
+    """Return failure rates and significant comparisons over the number of trials, next to the paper's."""
     methods = list(dict.fromkeys(row.method for row in found.rows))
     sizes = sorted({row.trials for row in found.rows})
     with mpl.rc_context(_STYLE):
@@ -178,7 +176,7 @@ def _colour(finding: str) -> str:
 
 
 def _root(values: Floats) -> Floats:
-    # Axes ask for what is beyond their ends as well.
+    # Axes also request values beyond their ends.
     roots: Floats = np.sqrt(np.maximum(values, 0.0))
     return roots
 

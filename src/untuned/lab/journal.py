@@ -8,13 +8,13 @@ from typing import Any
 
 from untuned.errors import StoreError
 
-#: Anything that JSON can say.
+#: Anything that JSON can hold.
 Facts = Mapping[str, Any]
 
 #: The key of a piece of work, and its result.
 Entry = tuple[Facts, Facts]
 
-#: How every line begins; another program wrote what does not.
+#: How every line begins; other lines were written by another program.
 _BEGINNING = b'{"key": '
 
 

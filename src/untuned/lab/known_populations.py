@@ -1,4 +1,4 @@
-"""The populations that intervals are tried on: each is hard in a way of its own, and of each the truth is known."""
+"""The populations that intervals are tested on: each is hard in its own way and has a known truth."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction

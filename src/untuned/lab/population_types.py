@@ -22,7 +22,7 @@ from untuned.scores import EVERYWHERE, Floats, Identical, Range, ScoreTable, spr
 
 @dataclass(frozen=True)
 class Truth:
-    """What all the intervals are about.
+    """The true values that intervals should contain.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def true_game(z_aer: Floats) -> Truth:
 
 
 class Population(ABC):
-    """Scores of algorithms on environments, of which everything is known.
+    """Scores of algorithms on environments, with known truth.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Population(ABC):
         """
 
     def first(self, table: ScoreTable, trials: int) -> ScoreTable:
-        """Return the part of a data set that was there when the experiment had this size.
+        """Return the part of a data set that existed when the experiment had this size.
 
         Parameters
         ----------
@@ -181,12 +181,12 @@ class KnownPopulation(Population):
 
 
 class CollectedPopulation(Population):
-    """Somebody's own scores, taken for all there are: samples are drawn from them, and their truth is exact.
+    """A user's scores, taken as the whole population: samples are drawn from them, and their truth is exact.
 
     Parameters
     ----------
     table
-        Every cell must have scores. Algorithms declared to be the same have theirs in common.
+        Every cell must have scores. Algorithms declared to be the same share theirs.
     name
         What it is called.
     """

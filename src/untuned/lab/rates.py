@@ -1,4 +1,4 @@
-"""How often something happened, and how often it may happen then."""
+"""Rates: how often something happened, with limits on its probability."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,11 +37,11 @@ class Rate:
         confidence
             Of the limits.
         """
-        # Imported here: who reads a record of finished work needs no statistics to do so.
+        # Imported here: reading a journal of finished work needs no statistics.
         from scipy.stats import beta
 
         if not 0 <= count <= total or total == 0:
-            raise InvalidInput(f"{count} of {total} is no proportion: count some cases first")
+            raise InvalidInput(f"{count} of {total} is not a proportion: count some cases first")
         tail = (1.0 - confidence) / 2.0
         low = float(beta.ppf(tail, count, total - count + 1)) if count else 0.0
         high = float(beta.ppf(1.0 - tail, count + 1, total - count)) if count < total else 1.0

@@ -1,12 +1,12 @@
 """The paper's own test of its intervals (its Table 2): how often the estimates of other samples are outside of them.
 
 The paper draws 1,000 samples of each size from 11.14 million scores per cell, none of which is in two samples. Here
-samples are drawn, with replacement, from the scores that were collected. So every sample is one of independent trials
-from a population that is known, whose truth the intervals can be held against as well; what that changes is the
-population, which has as many different scores as were collected.
+samples are drawn, with replacement, from the scores that were collected. So every sample consists of
+independent trials from a known population, and intervals can be compared with its truth as well; the price is a
+population with only as many different scores as were collected.
 
-The estimate of another sample is no truth. It is off by as much as the interval's own estimate is, so an interval that
-holds the truth as often as it says misses other estimates more often.
+The estimate of another sample is not the truth. It is off by as much as the interval's own estimate, so an interval
+that contains the truth as often as it says misses other estimates more often.
 """
 
 import dataclasses
@@ -71,7 +71,7 @@ PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
 )
 #: Its level.
 _DELTA = 0.05
-#: Of what is kept of a finished piece of work: another number makes it be done again.
+#: The version of what is kept of finished work: another number makes it run again.
 _FORM = 2
 #: The four algorithms and nine environments of that test, with as many trials as are collected by default.
 STUDY = Study(
@@ -86,7 +86,7 @@ STUDY = Study(
 
 @dataclass(frozen=True)
 class Replicates:
-    """What came out of the samples of one size, judged by one method.
+    """The results of the samples of one size, judged by one method.
 
     Attributes
     ----------
@@ -129,14 +129,14 @@ class Replicates:
 
 @dataclass(frozen=True)
 class Replication:
-    """What came out of the paper's test.
+    """The results of the paper's test.
 
     Attributes
     ----------
     rows
         One for each number of trials and method.
     population
-        What was sampled from, in words.
+        What was sampled from, as text.
     settings
         Everything that decides the numbers.
     """
@@ -256,7 +256,7 @@ def check_replication(
     resamples: int = RESAMPLES,
     **options: Any,
 ) -> tuple[tuple[Contender, ...], dict[int, int], Judging, int]:
-    """Return what `replication` works with, or refuse it: for callers with hours of collecting before it."""
+    """Return the checked options of `replication`: for callers that collect for hours before it."""
     return (
         contenders(methods),
         sizes_and_counts(trials, samples, "samples"),
@@ -301,7 +301,7 @@ def _row(
         failures=failures,
         failures_error=failures_error,
         significant=float(decided.sum()) / (count * pairs),
-        # Of whole numbers: what does not vary has no error, not a rounding one.
+        # From whole numbers: what does not vary has an error of exactly 0, without rounding.
         significant_error=float(decided.std(ddof=1)) / (pairs * np.sqrt(count).item()) if count > 1 else None,
         truth=Rate.of(int(np.count_nonzero(missed)), count),
         width=float((high - low).mean()),

@@ -1,4 +1,4 @@
-"""Experiments cut into pieces of work: what each of them is, and the key it has in a record."""
+"""Experiments cut into pieces of work: what defines each of them, and its key in the journal."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -68,9 +68,9 @@ def pieces_of(
 
 
 def _key(population: Population, contender: Contender, judging: Judging, piece: Piece) -> Facts:
-    """Return everything that decides what comes out of a piece, its time left aside."""
+    """Return everything that decides the result of a piece, except its time."""
     decisive = lab_options(judging)
-    # What a method does not use must not make its results others.
+    # Options that a method does not use must not change its keys.
     del decisive["refine" if contender.method.intervals is None else "resamples"]
     return {
         "population": [population.name, population.fingerprint],
@@ -102,7 +102,7 @@ def decisive_code() -> str:
 def sizes_and_counts(
     trials: Sequence[int] | int, data_sets: int | Sequence[int], name: str = "data_sets"
 ) -> dict[int, int]:
-    """Return how many data sets, which the caller knows by another ``name``, there are for each number of trials."""
+    """Return the number of data sets for each number of trials; errors call it ``name``."""
     sizes = _several("trials", trials)
     if not sizes:
         raise InvalidInput("there are no numbers of trials: pass at least one, for example 100")
@@ -123,7 +123,7 @@ def sizes_and_counts(
 
 
 def _several(name: str, given: object) -> list[Any]:
-    """Return one number or several as a list; what each is, is looked at by whoever wants it."""
+    """Return one number or several as a list; the caller checks each of them."""
     if isinstance(given, str):
         raise InvalidInput(f"{name}={given!r} is a string: pass a whole number, or a list of them")
     return list(given) if isinstance(given, Iterable) else [given]
@@ -134,7 +134,7 @@ _COMPILED: set[str] = set()
 
 
 def compile_first(population: Population, contender: Contender, piece: Piece, judging: Judging) -> None:
-    """Judge a data set for nothing, if this is a process's first of a method: compiling must not count as its time."""
+    """Judge a data set and discard it, if it is this process's first by a method: compiling is not its time."""
     if contender.name not in _COMPILED:
         judged(data_set(population, piece.design, judging.seed, piece.first), contender, judging, piece.first)
         _COMPILED.add(contender.name)

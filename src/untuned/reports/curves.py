@@ -15,7 +15,7 @@ from untuned.scores import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The median return over trials as learning goes on.
+    """The median return over trials, episode by episode.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Curve:
 def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -> Curve | None:
     """Return the learning curve of an algorithm on an environment, None where no returns were kept.
 
-    It goes as far as the shortest trial. A trial that failed has no returns: it counts as worse than all others in
+    It ends with the shortest trial. A trial that failed has no returns: it counts as worse than all others in
     every block, for without it those that came through would make the algorithm look better than it is. So does a
     return that is not a number.
 
@@ -98,7 +98,7 @@ class Response:
 
 
 def response(history: History, name: str, *, delta: float = 0.05, bins: int = 10) -> Response | None:
-    """Return how scores depend on a hyperparameter, None where there is nothing to show: nobody drew it, or a constant.
+    """Return how scores depend on a hyperparameter, None where there is nothing to show: it was not drawn, or constant.
 
     Numbers are put into bins that hold about as many trials each; equal values stay together, and a few different ones
     have a bin each. All else is a category, None among them. Trials that did not draw a number are left out where
@@ -221,7 +221,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _order(value: Any) -> tuple[int, float, str]:
-    """Return what sorts categories: numbers by size, then words, what was not drawn last."""
+    """Return what sorts categories: numbers by size, then text, what was not drawn last."""
     if value is None:
         return 2, 0.0, ""
     if _is_number(value) and np.isfinite(value):
@@ -234,7 +234,7 @@ def _label(value: Any) -> str:
 
 
 def _logarithmic(values: Floats, distribution: str) -> bool:
-    """Return whether values belong on a logarithmic axis: drawn that way, or they span much and nobody knows."""
+    """Return whether values belong on a logarithmic axis: drawn that way, or of unknown origin and wide."""
     if not values.size or values.min() <= 0.0:
         return False
     # What is a number minus a draw is not drawn by factors, whatever the draw is; what is uniform is not either.

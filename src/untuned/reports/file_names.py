@@ -4,12 +4,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-#: Some systems take no longer names.
+#: Some file systems take no longer names.
 _LONGEST = 60
 
 
 def file_names(names: Sequence[str]) -> dict[str, str]:
-    """Return a part of a file name for each name: small letters, digits and hyphens, no two the same on any system."""
+    """Return a part of a file name for each name: lower-case letters, digits and hyphens, no two the same."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:

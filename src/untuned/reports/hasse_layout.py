@@ -70,7 +70,7 @@ def layered(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
             below[upper].append(lower)
             above[lower].append(upper)
     levels = _sorted_levels(levels, above, below)
-    # A line needs less room beside it than a node with its name.
+    # A line needs less room on either side than a node with its name.
     x = _positions(levels, above, below, np.where(np.arange(total) < count, 0.5, 0.15))
     height = {node: place for place, members in enumerate(levels) for node in members}
     return Layout(
@@ -115,7 +115,7 @@ def _levels(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _sorted_levels(levels: list[list[int]], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """Return the levels in the order with the fewest crossings that sorting by the neighbours' middles comes by."""
+    """Return the levels in the order with the fewest crossings that sorting by the neighbours' middles finds."""
     best, fewest = levels, _count(levels, below)
     for sweep in range(_SWEEPS):
         if fewest == 0:
@@ -160,11 +160,11 @@ def _positions(levels: list[list[int]], above: list[list[int]], below: list[list
     for members in levels:
         steps = np.cumsum(2.0 * room[members]) - room[members]
         x[members] = steps - room[members].sum()
-    # Who has no neighbours makes way for those who have.
+    # Nodes without neighbours make way for those with some.
     weights = np.array([1.0 if up or down else 1e-6 for up, down in zip(above, below, strict=True)])
     for sweep in range(_SWEEPS):
         for members in levels if sweep % 2 == 0 else reversed(levels):
-            # Who has none stays near the rest of the level.
+            # Nodes without any stay near the rest of the level.
             middle = float(np.mean(x[members])) if members else 0.0
             wanted = np.array(
                 [np.mean(x[[*above[node], *below[node]]]) if above[node] or below[node] else middle for node in members]

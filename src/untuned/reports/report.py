@@ -1,4 +1,4 @@
-"""`Report`: an evaluation as people read it, to be saved or shown."""
+"""`Report`: an evaluation as a page with tables and figures, to be saved or shown."""
 
 import os
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """An evaluation as people read it; notebooks show it.
+    """An evaluation as a page with tables and figures; notebooks show it.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class Report:
     title
         Of the page.
     command
-        How to make it again.
+        How to reproduce it.
     version
         Of this program.
     beside
         The same scores judged by other methods, for a comparison.
     histories
-        What the trials left besides scores.
+        What the trials recorded in addition to scores.
     plan
         How many trials would settle what is open.
     """
@@ -53,7 +53,7 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The page: one self-contained document, which asks no network for anything."""
+        """The page: one self-contained document, which needs no network."""
         return page(
             self.evaluation,
             title=self.title,
@@ -159,7 +159,7 @@ def judged_alike(
 def _as_python(
     found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None, planned: bool
 ) -> str:
-    """Return the call that makes a report again; ``scores`` stands for what only the caller has."""
+    """Return the call that reproduces a report; ``scores`` stands for what only the caller has."""
     used = found.settings
     chosen = {name: used[name] for name in declared(Judging) if name in used} | {"weights": found.judging.weights}
     more = {
@@ -174,7 +174,7 @@ def _as_python(
 
 
 def written(place: Path, text: str) -> Path:
-    """Write a file, all of it or nothing, and return its path."""
+    """Write a file atomically and return its path."""
     # A lone surrogate cannot be encoded: a question mark stands for it.
     content = text.encode("utf-8", errors="replace")
     beside = place.with_name(f".{place.name[:100]}.{os.getpid()}")

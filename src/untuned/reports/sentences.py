@@ -1,4 +1,4 @@
-"""The question an evaluation answers, and the answer, in words."""
+"""The question an evaluation answers, and the answer, as sentences."""
 
 from untuned.evaluation import Evaluation
 from untuned.verdicts import listed
@@ -22,19 +22,19 @@ def answer(evaluation: Evaluation) -> str:
         everybody = "the other one" if others == 1 else f"each of the {others} others"
         return f"{first[0]} performs best: it is better than {everybody}."
     if not others:
-        return "Nobody can be named best yet: no two of them can be told apart."
+        return "No algorithm can be declared best yet: no two of them can be told apart."
     rest = "the other one is not" if others == 1 else f"the other {others:,} are not"
     return f"{listed(first)} may be the best, and cannot be told apart yet; {rest}: a better one is known."
 
 
 def leaders(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return those whom nobody is known to be better than, the best score first."""
+    """Return the algorithms that none is known to be better than, the best score first."""
     better = evaluation.pairs.better_ab
     return tuple(evaluation.algorithms[a] for a in evaluation.order if not better[:, a].any())
 
 
 def scoring(evaluation: Evaluation) -> str:
-    """Return what a score is, in words."""
+    """Return a sentence on what a score is."""
     ties = "ties count half" if evaluation.judging.payoff == "mid-rank" else "ties count in full"
     return (
         "The score of an algorithm is the mean of its performance percentiles: the share of a reference's trials that "
@@ -43,13 +43,13 @@ def scoring(evaluation: Evaluation) -> str:
 
 
 def weighing(evaluation: Evaluation) -> str:
-    """Return how environments are weighed, in words."""
+    """Return a sentence on how environments are weighed."""
     chosen = evaluation.judging.weighting
     if chosen == "game":
         return (
             "Environments and references are weighed by the equilibrium of a game, in which one player picks an "
             "algorithm and the other an environment and a reference to hold against it: neither can gain by picking "
-            "differently, so no choice of environments flatters anybody."
+            "differently, so no choice of environments flatters any algorithm."
         )
     if chosen == "uniform":
         return "All environments weigh the same, and so do all references."

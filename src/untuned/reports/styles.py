@@ -1,8 +1,8 @@
 """How an algorithm looks, the same in every figure and on the page: a colour, a dash pattern, a marker.
 
-Colour alone is never what tells two algorithms apart: colours are those of Okabe and Ito, which people with any kind of
-colour vision see as different, and they come round after eight; markers come round after eleven, so that no two of 88
-algorithms share both; lines of the second eight are dashed, of the third dotted.
+Two algorithms never differ in colour alone: colours are those of Okabe and Ito, distinct for any kind of colour vision,
+and repeat after eight; markers repeat after eleven, so that no two of 88 algorithms share both; lines of the
+second eight are dashed, of the third dotted.
 """
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from untuned.scores import Floats, ScoreTable
 
 @dataclass(frozen=True)
 class MeanBeside:
-    """The mean score of a cell beside the published one.
+    """The mean score of a cell compared with the published one.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class MeanBeside:
 
 @dataclass(frozen=True)
 class ScoreBeside:
-    """An aggregate score beside the published one.
+    """An aggregate score compared with the published one.
 
     Attributes
     ----------
     algorithm, score
-        Whose, and ours.
+        The algorithm, and our score.
     published
         What the paper has by the bootstrap; None where it has nothing.
     z
@@ -62,7 +62,7 @@ class ScoreBeside:
 
 @dataclass(frozen=True)
 class RateBeside:
-    """A figure of Table 2 beside the published one.
+    """A figure of Table 2 compared with the published one.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Agreement:
 
     @classmethod
     def of(cls, scores: "Sequence[float | None]") -> "Agreement | None":
-        """Return the summary of those ``scores`` that are there; None where none is."""
+        """Return the summary of the ``scores`` that are not None; None if all are."""
         known = np.array([z for z in scores if z is not None])
         if not known.size:
             return None
@@ -122,7 +122,7 @@ class Agreement:
         )
 
     def sentence(self, what: str) -> str:
-        """Return the summary in words, of which ``what`` says what was compared."""
+        """Return the summary as a sentence; ``what`` names what was compared."""
         by_chance = [2.0 * float(stats.norm.sf(limit)) * self.compared for limit in (2.0, 3.0)]
         return (
             f"{self.compared} {what} compared: {self.beyond_two} beyond 2 standard errors, where chance alone gives "
@@ -136,7 +136,7 @@ class Agreement:
 
 
 def means_beside(table: ScoreTable) -> tuple[MeanBeside, ...]:
-    """Return every cell beside the published one, environment by environment."""
+    """Return every cell compared with the published one, environment by environment."""
     found = []
     for environment in table.environments:
         for algorithm in table.algorithms:
@@ -171,20 +171,20 @@ def mean_z(scores: Floats, mean: float) -> float | None:
 
 
 def _as_normal(t: float, freedom: int) -> float:
-    """Return what is as far out in a normal distribution as ``t`` is in Student's."""
+    """Return the number that is as far out in a normal distribution as ``t`` is in Student's."""
     tail = float(stats.t.sf(abs(t), freedom))
-    # So far out that there is no number for it: with many degrees of freedom both are the same anyway.
+    # So far out that the tail underflows: with many degrees of freedom both are the same anyway.
     return math.copysign(float(stats.norm.isf(tail)), t) if tail > 0.0 else t
 
 
 def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
-    """Return the aggregate scores beside the published, the best first.
+    """Return the aggregate scores compared with the published ones, the best first.
 
     Parameters
     ----------
     bootstrapped
         By the bootstrap under the paper's conventions: half the width of such an interval is as many standard errors
-        for ours as for the published, and that is how z-scores come about.
+        for ours as for the published, which gives the z-scores.
     """
     found = []
     for a in bootstrapped.order:
@@ -202,12 +202,12 @@ def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
 
 
 def _bootstrap_level(evaluation: Evaluation) -> float:
-    """Return at which level each interval is taken: the paper divides delta by the number of cells."""
+    """Return the level of each interval: the paper divides delta by the number of cells."""
     return evaluation.delta / (len(evaluation.algorithms) * len(evaluation.environments))
 
 
 def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
-    """Return the figures of Table 2 that the paper has too, beside these."""
+    """Return the figures of Table 2 that the paper has too, compared with the published ones."""
     found = []
     for row in replication.rows:
         for what, value, error, known in (
@@ -218,7 +218,7 @@ def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
                 continue
             z = None
             if error is not None and error > 0.0:
-                # What varies so much from sample to sample with ours does with theirs, of which there are more.
+                # Their figures vary from sample to sample as ours do, but theirs are from more samples.
                 both = error * math.sqrt(1.0 + row.samples / published.SAMPLES)
                 z = (value - known) / both
             found.append(RateBeside(row.method, row.trials, what, value, known, z))

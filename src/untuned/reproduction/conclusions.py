@@ -2,8 +2,8 @@
 
 A statement holds, or does not, when intervals that are guaranteed to hold together with probability 95 % say so; until
 then it is not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold together; each of
-the other statements has limits of its own. Those on the ends of distributions take from the same trials what an end is,
-so that their limits are approximate.
+the other statements has limits of its own. Statements on the ends of distributions define these ends by the same
+trials, so their limits are approximate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,32 +25,32 @@ HOLDS: Status = "holds"
 NOT: Status = "does not hold"
 OPEN: Status = "not decided yet"
 
-#: The statements that need no aggregates have this much to be wrong with, each.
+#: The probability of error of each statement that needs no aggregates.
 _DELTA = 0.05
-#: Near the best: no further from the best score seen than so much of the way to what most trials reach, and how many
-#: these are.
+#: Near the best: within this share of the way from the best score seen to what most trials reach; and the share that
+#: counts as most.
 _NEAR = 0.1
 _MOST = 0.95
-#: The low end: so many of all trials.
+#: The low end: this share of all trials.
 _LOW = 0.1
-#: Reliably: in so many trials.
+#: Reliably: in this share of trials.
 _RELIABLY = 0.95
-#: Of which level Table 2 is.
+#: The delta of Table 2.
 _LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A statement of the paper and what becomes of it.
+    """A statement of the paper, and whether it holds here.
 
     Attributes
     ----------
     statement
-        In words.
+        As a sentence.
     place
-        Where the paper says so.
+        Where the paper makes it.
     status
-        Whether it holds, by methods that guarantee what they say.
+        Whether it holds, by methods that guarantee their level.
     because
         What that rests on.
     others
@@ -73,7 +73,7 @@ def conclusions(
     others: Sequence[Evaluation],
     replication: Replication | None,
 ) -> tuple[Conclusion, ...]:
-    """Return the paper's conclusions and what becomes of them.
+    """Return the paper's conclusions, and whether they hold here.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def conclusions(
     others
         The same scores by the paper's methods.
     replication
-        What came out of the test of Table 2; None where it was not made.
+        The result of the test of Table 2; None where it was not run.
     """
     statements = [
         *_on_pairs(found, others),
@@ -158,7 +158,7 @@ def _status(found: Evaluation, pairs: Iterable[tuple[str, str]]) -> Status:
 
 def _on_distributions(found: Evaluation) -> list[Conclusion]:
     near = [_near(found, e) for e in range(len(found.environments))]
-    # The best of every algorithm: once it was seen it cannot be unseen, and what was not seen may still come.
+    # A good trial that was seen proves it; that none was seen proves nothing, for one may still come.
     reached = sum(int(flags.any()) for rows in near for flags in rows)
     cells = len(found.algorithms) * len(found.environments)
     tuned = Conclusion(
@@ -213,7 +213,7 @@ def _on_low_ends(found: Evaluation) -> Conclusion:
 
 
 def _near(found: Evaluation, e: int) -> list[Any]:
-    """Return of every algorithm which of its trials in an environment came near the best score seen by anybody."""
+    """Return, for every algorithm, which of its trials in an environment came near the best score of any algorithm."""
     scores = [row[e] for row in found.scores.cells]
     best = max(float(each.max()) for each in scores)
     limit = best - _NEAR * (best - _reached(found, e, _MOST))
@@ -244,7 +244,7 @@ def _on_intervals(found: Evaluation, others: Sequence[Evaluation]) -> list[Concl
     unique = Conclusion(
         f"{TRIALS:,} trials are not enough for a unique ranking by PBP",
         "section 6.3",
-        # With fewer trials nothing follows for so many.
+        # Fewer trials prove nothing about so many.
         (HOLDS if decided < total else NOT) if enough else NOT if decided == total else OPEN,
         f"PBP decides {decided} of {total} pairs with {spread(found.trials_ae)} trials per cell",
     )
@@ -294,7 +294,7 @@ def _on_table_two(replication: Replication) -> list[Conclusion]:
 
 
 def _never(rates: Sequence[Rate]) -> Status:
-    """Return whether something never happens: it did not, and more than the level is beyond doubt impossible."""
+    """Return whether something never happens: it did not, and a rate above the level is ruled out."""
     if any(rate.count for rate in rates):
         return NOT
     return HOLDS if Rate.of(0, sum(rate.total for rate in rates)).high <= _LEVEL else OPEN

@@ -1,4 +1,4 @@
-"""The paper's figures from these trials, and the published numbers beside ours."""
+"""The paper's figures from these trials, and the published numbers next to ours."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -67,7 +67,7 @@ def aggregate_figure(found: Sequence[Evaluation], comparable: bool) -> Figure:
 
 
 def environment_figure(found: Evaluation, known: Bands, environment: str, beside: Sequence[MeanBeside]) -> Figure:
-    """Return an environment's quantile functions, as the paper's appendix has them, and its means beside the published.
+    """Return an environment's quantile functions, as in the paper's appendix, and its means next to the published.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def environment_figure(found: Evaluation, known: Bands, environment: str, beside
 
 
 def agreement_figure(beside: Sequence[MeanBeside]) -> Figure:
-    """Return the z-scores of all cells from the lowest to the highest beside those that chance alone would give."""
+    """Return the z-scores of all cells from the lowest to the highest, against those that chance alone would give."""
     known = sorted(((each.z, each) for each in beside if each.z is not None), key=lambda pair: pair[0])
     looks = styles(list(dict.fromkeys(each.algorithm for each in beside)))
     with drawing():
@@ -124,7 +124,7 @@ def agreement_figure(beside: Sequence[MeanBeside]) -> Figure:
         ax.set_ylabel("z-score of a cell")
         ax.set_xlim(-3.5, 3.5)
         ax.set_ylim(-reach, reach)
-        ax.set_title(f"{len(known)} cells beside the published ones", loc="left")
+        ax.set_title(f"{len(known)} cells compared with the published ones", loc="left")
         names = [name for name in looks if any(each.algorithm == name for _, each in known)]
         entries = [
             Line2D([], [], color=looks[name].colour, marker=looks[name].marker, markersize=3.5, linestyle="none")
@@ -149,14 +149,14 @@ def figures(
         partial(aggregate_figure, (*others, found), comparable),
     )
     if any(each.z is not None for each in beside):
-        yield "agreement", "Every cell beside the published one", partial(agreement_figure, beside)
+        yield "agreement", "Every cell compared with the published one", partial(agreement_figure, beside)
     if replication is not None:
         yield "table-2", "How interval methods did in the paper's test", partial(replication_figure, replication)
-    # As the paper has them, where that environment is there.
+    # As in the paper, if that environment is included.
     place = "cart-pole" if "cart-pole" in found.environments else found.environments[0]
     yield (
         "percentile",
-        f"How performance percentiles come about, on {place}",
+        f"How performance percentiles are computed, on {place}",
         partial(_of_axes, percentile_illustration, found, place),
     )
     place = "acrobot" if "acrobot" in found.environments else found.environments[-1]

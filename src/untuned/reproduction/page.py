@@ -18,17 +18,17 @@ from untuned.reproduction.published import NOTES, SOURCE
 if TYPE_CHECKING:
     from untuned.reproduction.result import Reproduction
 
-#: How cells that say one of these look.
+#: The CSS class of cells with one of these texts.
 _LOOKS: Mapping[str, str] = {HOLDS: "better", NOT: "worse", OPEN: "open"}
 
 
 def page(found: "Reproduction", pictures: Mapping[str, tuple[str, bytes]]) -> str:
-    """Return a whole HTML document that needs nothing else.
+    """Return a self-contained HTML document.
 
     Parameters
     ----------
     found
-        What came out.
+        The results.
     pictures
         By the names of figures: what they show, and the bytes of a PNG.
     """
@@ -37,7 +37,7 @@ def page(found: "Reproduction", pictures: Mapping[str, tuple[str, bytes]]) -> st
         name: {"title": title, "source": f"data:image/png;base64,{base64.b64encode(content).decode()}"}
         for name, (title, content) in pictures.items()
     }
-    # Whatever is not said to be safe is escaped.
+    # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return template.from_string(_file("untuned.reproduction", "page.html.jinja")).render(
         css=Markup(_file("untuned.reports.page", "page.css")),

@@ -17,7 +17,7 @@ NOTES = (
     "For Q-Parl2's score the paper's Table 1 prints 0.4366; by its other methods the same score is 0.4523, which "
     "stands here.",
     "For four environments, Gridworld 10 Stochastic, Chain 50 Stochastic, Acrobot and PinBall Single, no published "
-    "means are at hand: our cells have nothing beside them there.",
+    "means are at hand: our cells cannot be compared there.",
     "Table 2 was made with a Parl2 whose step size began ten times smaller, as the paper's appendix on that experiment "
     "says: these are other algorithms, and where that matters its figures need not agree.",
 )

@@ -108,7 +108,7 @@ def reproduce(
 
 
 def check_folder(place: Path) -> None:
-    """Refuse a place for files before hours of trials, not after them."""
+    """Refuse an unusable folder before hours of trials, not after them."""
     if place.is_file() or place.suffix.lower() in (".html", ".htm"):
         raise InvalidInput(f"{place} is a file, and a reproduction is a folder: name another")
     report.check_place(place / "report.html")
@@ -151,7 +151,7 @@ def intervals_tested(
 
 
 def command(out: str | Path, trials: int | None, environments: Sequence[str] | None) -> str:
-    """Return what to type to make it again."""
+    """Return the command that reproduces it."""
     words = ["untuned", "reproduce"]
     if trials is not None:
         words += ["--trials", str(trials)]

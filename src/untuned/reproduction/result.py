@@ -1,4 +1,4 @@
-"""`Reproduction`: what came out of the paper's experiment, to be read, saved and checked."""
+"""`Reproduction`: the results of the paper's experiment, to be read, saved and checked."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ from untuned.scores import spread
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The paper's experiment from these trials, beside what was published.
+    """The paper's experiment from these trials, compared with what was published.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class Reproduction:
     replication
         The paper's test of interval methods; None where its algorithms and environments are not all there.
     conclusions
-        What the paper concludes, and what becomes of it.
+        What the paper concludes, and whether it holds here.
     command
-        How to make it again.
+        How to reproduce it.
     version
         Of this program.
     """
@@ -57,27 +57,27 @@ class Reproduction:
 
     @property
     def comparable(self) -> bool:
-        """Whether all algorithms and environments of the paper are there: scores depend on all of them."""
+        """Whether all algorithms and environments of the paper are included: scores depend on all of them."""
         return set(self.evaluation.environments) == set(NAMES) and set(self.evaluation.algorithms) == set(ALGORITHMS)
 
     @cached_property
     def means(self) -> tuple[MeanBeside, ...]:
-        """Every cell's mean score beside the published one."""
+        """Every cell's mean score compared with the published one."""
         return means_beside(self.evaluation.scores)
 
     @cached_property
     def scores(self) -> tuple[ScoreBeside, ...]:
-        """Every algorithm's aggregate score beside the published one; none where they cannot be compared."""
+        """Every algorithm's aggregate score compared with the published one; none where they are not comparable."""
         return scores_beside(self.others[-1]) if self.comparable else ()
 
     @cached_property
     def rates(self) -> tuple[RateBeside, ...]:
-        """The figures of Table 2 beside the published ones."""
+        """The figures of Table 2 compared with the published ones."""
         return () if self.replication is None else rates_beside(self.replication)
 
     @cached_property
     def agreement(self) -> Mapping[str, Agreement | None]:
-        """How well all that agrees: of the means, of the scores and of Table 2."""
+        """How well the means, the scores and Table 2 agree with the published ones."""
         return {
             "mean scores": Agreement.of([each.z for each in self.means]),
             "aggregate scores": Agreement.of([each.z for each in self.scores]),
@@ -85,7 +85,7 @@ class Reproduction:
         }
 
     def sentences(self) -> list[str]:
-        """Return what came out, in words."""
+        """Return the results as sentences."""
         said = [each.status for each in self.conclusions]
         found = [
             f"{len(said)} conclusions of the paper: {said.count(HOLDS)} hold, {said.count(NOT)} do not, "

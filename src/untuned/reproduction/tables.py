@@ -1,4 +1,4 @@
-"""The paper's tables from these trials, each beside what was published."""
+"""The paper's tables from these trials, each next to what was published."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,7 +27,7 @@ _TENTHS = Digits(1)
 
 
 def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool) -> Table:
-    """Return aggregate scores by one method beside the published, the paper's first table.
+    """Return aggregate scores by one method next to the published, the paper's first table.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool
 
 
 def environment_table(found: Evaluation, environment: str, beside: Sequence[MeanBeside]) -> Table:
-    """Return the mean scores on an environment beside the published, the best first."""
+    """Return the mean scores on an environment next to the published, the best first."""
     e = found.environments.index(environment)
     cells = {each.algorithm: each for each in beside if each.environment == environment}
     ranks, means = found.means.ranks[e], found.means
@@ -127,14 +127,14 @@ def z_table(beside: Sequence[MeanBeside]) -> Table:
     )
     caption = (
         "The mean of every cell less the published one, in standard errors. A dash: nothing is published, or our "
-        "trials do not vary. Scores have long lower tails: where a disaster is rare, few trials have none of it, their "
-        "spread is too small, and z is further from 0 than chance alone would have it."
+        "trials do not vary. Scores have long lower tails: where a disaster is rare, a small sample has none, its "
+        "spread is too small, and z is further from 0 than by chance alone."
     )
-    return Table("Every cell beside the published one", caption, columns, rows)
+    return Table("Every cell compared with the published one", caption, columns, rows)
 
 
 def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
-    """Return the test of interval methods beside the published, the paper's second table."""
+    """Return the test of interval methods next to the published, the paper's second table."""
     z: Mapping[tuple[str, int, str], float | None] = {(each.method, each.trials, each.what): each.z for each in beside}
     rows = []
     before = 0
@@ -180,7 +180,7 @@ def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
 
 
 def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
-    """Return the paper's conclusions with what becomes of each."""
+    """Return the paper's conclusions, and whether each holds here."""
     methods = list(dict.fromkeys(method for each in conclusions for method in each.others))
     rows = tuple(
         Row(
@@ -203,14 +203,14 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
     caption = (
         "Decided by intervals that hold with probability at least 95 %: together for all statements on aggregate "
         "scores, each by itself for the others. What is near the best, and what the low end is, was taken from the "
-        "same trials: there it is approximate. Bold: it holds. Beside it what the paper's own methods say of these "
-        "trials, which do not guarantee it."
+        "same trials: there it is approximate. Bold: it holds. Next to it: what the paper's own methods say of "
+        "these trials, without a guarantee."
     )
     return Table("The paper's conclusions", caption, columns, rows)
 
 
 def _published(entry: Entry | None, digits: Digits, z: float | None) -> tuple[Cell, ...]:
-    """Return the cells of what is published; none where nothing is."""
+    """Return the published numbers as cells; no cells where nothing is published."""
     if entry is None:
         return ()
     return (

@@ -1,6 +1,6 @@
-"""Intervals that hold at all times at once: look whenever you like, as often as you like, and stop when you have seen.
+"""Intervals that hold at all times at once: look whenever you like, as often as you like, and stop when you want.
 
-Somebody who bets against z <= z0 on b trials of a and b of r, paired, multiplies his money by
+A gambler who bets against z <= z0 on b trials of a and b of r, paired, multiplies the money by
 
     product over the pairs of (1 + w h)/(1 + w z0),   w = exp(s) - 1 > 0,
 
@@ -14,11 +14,11 @@ the z0 at which it has just got there; the upper one is found with the roles exc
 Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the trials in
 their order, made or not: how it was decided which to make, and when to look, does not matter, nor does it if one sample
 is ahead of the other. The price is a width somewhat above that of a fixed sample, and that trials after the last full
-block count only when the block is full: inside a block, the average over pairings is no martingale.
+block count only when the block is full: inside a block, the average over pairings is not a martingale.
 
 Algorithms declared identical share their trials, first trials first, then second ones (`comparisons.in_order`). All of
 the above is true of them as long as earlier trials keep their places, that is, if they have equally many trials
-whenever somebody looks, or only one of them has any. Otherwise each look is valid, and not all of them together.
+at every look, or only one of them has any. Otherwise each look is valid, and not all of them together.
 """
 
 import math

@@ -225,7 +225,7 @@ def _extremes(
         for p in range(first, end):
             seen[owners[p]] += 1
         if first == 0 or ended:
-            # Where the support begins or ends, everybody has mass.
+            # Where the support begins or ends, every sample has mass.
             for g in range(count):
                 portion = seen[g] / sizes[g] if sizes[g] > 0 else 0.0
                 above_here[g] = 1.0 if ended else min(1.0, portion + epsilon[g])

@@ -5,8 +5,8 @@ large as a binomial number, and the k-th smallest value is above the median with
 
     P(Binomial(n, 1/2) <= k - 1).
 
-So it is with the k-th largest. Ties only make these probabilities smaller: the interval, ends included, then contains
-the median more often than it has to.
+The same holds for the k-th largest. Ties only make these probabilities smaller: the interval, ends included, then
+contains the median more often than it has to.
 """
 
 import numpy as np

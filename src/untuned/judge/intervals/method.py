@@ -27,7 +27,7 @@ class Method:
     guaranteed
         Whether it keeps its level whatever the distributions and numbers of trials.
     summary
-        A line for a list.
+        One line for lists.
     published
         Whether it is one of the paper's, to which alone the paper's conventions apply.
     intervals

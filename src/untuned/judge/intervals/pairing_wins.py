@@ -9,7 +9,7 @@ one more number c, for a board of size N,
 
 Going from 0 and 1 outward, 0, 1, -1, 2, -2, ..., the numbers so far always belong to a smaller board, for b_j - j falls
 by one at most from each j to the next, begins at 0 or above and ends at 1 or below. So no term is ever negative, and
-nothing is lost by cancellation. The smaller sample is filled up with trials that lose to all, or beat nobody.
+nothing is lost by cancellation. The smaller sample is filled up with trials that lose to all, or beat none.
 
 Ties are decided by a list: trial number i of one of the samples wins all of its ties, or loses them all, as entry i
 says, whatever the scores. Under any pairing the wins are then independent, n - m with probability z - t/2 and m with z

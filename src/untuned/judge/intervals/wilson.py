@@ -59,11 +59,11 @@ def percentile_intervals(pools: Sequence[Pool], estimates: Percentiles, level: f
     trials = pairs.trials.astype(np.float64)
     binary = pairs.z * (1.0 - pairs.z)
     worth = np.maximum(np.divide(binary, variance, out=trials.copy(), where=varies), trials)
-    # Satterthwaite's, in shares of the variance, which are numbers of an ordinary size where its square is none.
+    # Satterthwaite's, in shares of the variance, which stay in range where its square underflows.
     share = np.divide(part, variance, out=np.full(variance.shape, 0.5), where=varies)
     together = 1.0 / (share**2 / freedom + (1.0 - share) ** 2 / freedom_back)
     square = stdtrit(together, level / 2.0) ** 2
-    # The roots of (U - z)^2 = square/worth z(1 - z); divided by the square, which may be larger than any number is.
+    # The roots of (U - z)^2 = square/worth z(1 - z); divided by the square, which may overflow.
     scale = 1.0 / (1.0 + worth / square)
     centre = scale * 0.5 + (1.0 - scale) * pairs.z
     half = np.sqrt(scale * (scale * 0.25 + (1.0 - scale) * binary))

@@ -38,7 +38,7 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
     evaluation
         What judging found.
     beside
-        What other methods found in the same scores: their intervals are drawn underneath each other.
+        What other methods found in the same scores: their intervals are drawn one below the other.
     ax
         Where to draw; a new Figure unless given.
 

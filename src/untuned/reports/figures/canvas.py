@@ -27,7 +27,7 @@ PAGE = 7.0
 #: Sizes of letters, in points.
 FONT = 8.0
 SMALL = 6.5
-#: Letters are about this much wide and high for their size.
+#: The approximate width and height of letters, relative to their size.
 _LETTER_WIDTH = 0.6
 _LETTER_HEIGHT = 1.25
 

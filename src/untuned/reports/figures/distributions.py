@@ -45,7 +45,7 @@ def quantiles(
     """Return Axes with quantile functions of the scores on an environment: the higher a curve, the better.
 
     At probability p a curve shows the score that a part p of the trials do not exceed. The bands of all algorithms on
-    all environments hold together; they are cut off at the view, which what was observed decides.
+    all environments hold together; they are cut off at the view, which the observed scores decide.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def trials_effect(
     algorithm, environment
         Whose trials.
     sizes
-        Numbers of trials; those that there are fewer trials than are left out, all trials come last.
+        Numbers of trials; those beyond the number of trials are left out, all trials come last.
     ax
         Where to draw; a new Figure unless given.
     """
@@ -340,7 +340,7 @@ def _many(
 
 
 def tidy(axes: "Sequence[Axes]") -> None:
-    """Leave what is the same on all of a grid's axes to those at its rim."""
+    """Keep labels that a grid's axes share only on those at its rim."""
     for number, ax in enumerate(axes):
         cell = ax.get_subplotspec()
         if cell is None:
@@ -384,7 +384,7 @@ def _name(ax: "Axes", environment: str, measured: Sequence[str], algorithms: Seq
 
 
 def _faint(count: int) -> float:
-    """Return how much of the ground bands hide: where many lie on each other, lines must still be seen."""
+    """Return the opacity of bands: where many overlap, lines must stay visible."""
     return min(0.15, 0.6 / max(count, 1))
 
 

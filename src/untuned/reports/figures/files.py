@@ -27,7 +27,7 @@ from untuned.reports.figures.overview import summary
 from untuned.reports.figures.responses import hyperparameter_grid, varying
 from untuned.reports.file_names import file_names
 
-#: What is written besides the picture: no date, so that the same picture is the same file.
+#: Metadata of a file: no date, so that the same picture is the same file.
 _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "svg": {"Date": None},
@@ -35,7 +35,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 FORMATS = tuple(_METADATA)
 _SETTINGS: Any = {
-    # Names inside a file are made of what they name and this, not by chance.
+    # IDs inside a file are hashes of their content and this salt, not random.
     "svg.hashsalt": "untuned",
     # Fonts that journals take.
     "pdf.fonttype": 42,
@@ -91,7 +91,7 @@ def save_all(
     formats: Sequence[str] = ("pdf",),
     workers: int = 1,
 ) -> list[Path]:
-    """Write every figure that there is something to show in, and return their paths.
+    """Write every figure that has something to show, and return the paths.
 
     Of the percentile's illustration, of the effect of the number of trials and of hyperparameters there is one each on
     the environment that weighs the most: the last for every algorithm.

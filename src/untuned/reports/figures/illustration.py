@@ -1,4 +1,4 @@
-"""How a performance percentile comes about."""
+"""How a performance percentile is computed."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from untuned.scores import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Trials whose way is drawn.
+#: Trials whose path is drawn.
 _SHOWN = 12
 _BINS = 20
 
@@ -32,11 +32,11 @@ def percentile_illustration(
     reference: str | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Return Axes that show how a percentile comes about: scores go up to the reference's distribution, and left.
+    """Return Axes that show how a percentile is computed: scores go up to the reference's distribution, and left.
 
     Ticks at the bottom are the first trials of the algorithm. Each goes up to the distribution function of the
     reference, and from there to the left: the part of the reference's trials that it beats, of ties as much as the
-    evaluation counts. Bars at the left are all trials so, and their mean is the percentile z.
+    evaluation counts. Bars at the left show this for all trials, and their mean is the percentile z.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def learning_curves(
     order: Sequence[str] | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Return Axes with the median return over trials as learning goes on, and an interval on every median.
+    """Return Axes with the median return over trials, episode by episode, and an interval on every median.
 
     A trial that failed counts as worse than all others (`untuned.reports.curves.learning_curve`).
 

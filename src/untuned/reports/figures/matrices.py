@@ -35,12 +35,12 @@ _VERDICTS = {
 _SHADES = LinearSegmentedColormap.from_list("untuned", ["#FFFFFF", "#C3DDEF", "#5BA3D0"])
 #: Print smaller than this is not read.
 _LEAST = 3.4
-#: Cells with small print; in more of them nobody looks for it.
+#: At most this many cells get small print: in more of them it is not read.
 _MOST_PRINT = 1_200
 
 
 def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
-    """Return Axes with what is known of every algorithm beside every other: row better, worse, not separable yet.
+    """Return Axes with the verdict on every pair of algorithms: row better, worse, not separable yet.
 
     Algorithms are in the order of their scores. In small print, where there is room, the interval on the row's score
     less the column's.

@@ -29,7 +29,7 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
     ax
         Where to draw; a new Figure unless given.
     """
-    # Numbered by rank, which decides who is on the left where nothing else does.
+    # Numbered by rank, which decides what is on the left where nothing else does.
     order = evaluation.order
     place = {a: number for number, a in enumerate(order)}
     layout = layered(len(order), [(place[a], place[b]) for a, b in evaluation.pairs.covers()])
@@ -38,7 +38,7 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
     names = [evaluation.algorithms[a] for a in order]
     longest = max(map(len, labels.values()))
     flat = 0.07 * longest + 0.25
-    # Upright names where they would not fit beside each other.
+    # Upright names where they would not fit next to each other.
     upright = (layout.width + 1.0) * flat > _WIDEST
     across = min(max((layout.width + 1.0) * (0.22 if upright else flat), 2.6), 4 * _WIDEST)
     tall = [

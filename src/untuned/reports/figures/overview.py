@@ -18,7 +18,7 @@ from untuned.reports.styles import styles
 _SIZE = (8.27, 11.69)
 #: Environments of which quantile functions are shown.
 MOST = 15
-#: Of a name beside a matrix.
+#: Of a name next to a matrix.
 _LETTERS = 16
 
 

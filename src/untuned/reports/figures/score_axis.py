@@ -53,9 +53,9 @@ def view_of(samples: Sequence[Floats], *, even: bool = False) -> View:
     Parameters
     ----------
     samples
-        One of each curve; empty ones do not matter, what is infinite neither.
+        One per curve; empty ones and infinite values are ignored.
     even
-        Whether the scale must be even, however little room that leaves the most of the scores.
+        Whether the scale must be even, however little room that leaves most of the scores.
     """
     finite = [each[np.isfinite(each)] for each in samples]
     finite = [each for each in finite if each.size]
@@ -93,7 +93,7 @@ def _stretched(values: Floats, view: View) -> Floats:
 
 
 def _back(values: Floats, view: View) -> Floats:
-    # Far outside the axes nobody looks, and numbers would overflow.
+    # Far outside the axes nothing is visible, and numbers would overflow.
     back: Floats = np.sinh(np.clip(values, -500.0, 500.0)) * view.unit + (view.centre or 0.0)
     return back
 

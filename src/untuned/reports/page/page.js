@@ -7,7 +7,7 @@
   let view = "quantile";
   let whole = false;
 
-  // Names are anybody's text, and the charts read tags and formulas in theirs.
+  // Names are arbitrary text, in which the charts would interpret tags and formulas.
   const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\n": " " };
   const plain = (text) => String(text).replace(/[&<>$\n]/g, (letter) => entities[letter]);
   const brief = (text, most = 26) => {
@@ -16,7 +16,7 @@
   };
   const night = () => dark.matches && !printing;
   const colour = (a) => data.algorithms[a][night() ? "dark" : "light"];
-  // The more bands lie above one another the fainter each is: together they leave half of what is below to be seen.
+  // The more bands overlap, the fainter each is: together they leave half of what is below visible.
   const faint = (a) => {
     const count = shown.filter(Boolean).length;
     const share = Math.min(0.16, 0.8 / Math.max(count, 1));
@@ -32,7 +32,7 @@
     gridcolor: ink("--line"),
     zeroline: false,
     linecolor: ink("--muted"),
-    // Sideways only: labels that come and go with the height make the charts' library measure without an end.
+    // Sideways only: labels that come and go with the height make plotly measure forever.
     automargin: "width",
     ...more,
   });
@@ -45,7 +45,7 @@
     hovermode: "closest",
     hoverlabel: { align: "left" },
     dragmode: window.matchMedia("(pointer: coarse)").matches ? false : "zoom",
-    // Who is on and off changes nothing about where one has zoomed to.
+    // Showing and hiding algorithms keeps the zoom.
     uirevision: `${view} ${whole}`,
     ...more,
   });
@@ -200,7 +200,7 @@
         hovertemplate: template,
         visible: shown[each.a],
       });
-      // A mark here and there, not at the same places for everybody. By themselves: on every point they take a second.
+      // A mark here and there, not at the same places for all lines. A trace of their own: on every point they take a second.
       const marked = (_, i) => (i + 3 * each.a) % Math.ceil(each.x.length / 6) === 0;
       marks.push({
         type: "scatter",

@@ -1,4 +1,4 @@
-"""The page, from what it says and shows to one self-contained file."""
+"""The page: content and charts rendered into one self-contained file."""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def page(
     histories: Histories | None = None,
     plan: Plan | None = None,
 ) -> str:
-    """Return a whole HTML document that needs nothing else; the same evaluation gives the same text.
+    """Return a self-contained HTML document; the same evaluation gives the same text.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ def page(
     title
         Of the page.
     command
-        How to make it again.
+        How to reproduce it.
     version
         Of this program.
     beside
         The same scores judged by other methods, for a comparison.
     histories
-        What the trials left besides scores, for those who look closer.
+        What the trials recorded in addition to scores.
     plan
         How many trials would settle what is open.
     """
@@ -49,7 +49,7 @@ def page(
 
     charts = chart_data(evaluation, beside, histories)
     written = content(evaluation, beside, histories, charts, title=title, command=command, version=version)
-    # Whatever is not said to be safe is escaped.
+    # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template.filters |= {"score": _score, "percent": _percent, "share": _share}
     return template.from_string(_file("page.html.jinja")).render(
@@ -68,7 +68,7 @@ def _file(name: str) -> str:
 
 
 def _embedded(value: Any) -> Markup:
-    """Return JSON as it may stand in a script element, which ends at the first ``</script>`` whatever is around it."""
+    """Return JSON that is safe in a script element, which ends at the first ``</script>`` whatever is around it."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 

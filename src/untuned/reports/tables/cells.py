@@ -15,7 +15,7 @@ class Text:
     Parameters
     ----------
     words
-        What is written.
+        The text.
     """
 
     words: str
@@ -157,7 +157,7 @@ class Column:
     Attributes
     ----------
     heading
-        What stands above it, for people.
+        What stands above it, for readers.
     names
         What its numbers are called, for programs; as many as a cell has.
     kind

@@ -1,4 +1,4 @@
-"""What is in the tables: an evaluation's aggregates, means, pairs and weights, and what to say of them."""
+"""What is in the tables: an evaluation's aggregates, means, pairs and weights, with captions."""
 
 from collections.abc import Iterable, Iterator
 from math import isinf, isnan
@@ -155,7 +155,7 @@ def weights(evaluation: Evaluation) -> Table:
 
 
 def best_ones(ranks: Ranks) -> frozenset[int]:
-    """Return who may be the best; nobody if that is everybody, for then nothing was found."""
+    """Return the algorithms that may be the best; none if all may, for then nothing was found."""
     found = frozenset(np.flatnonzero(ranks.best == 1).tolist())
     return found if len(found) < ranks.best.size else frozenset()
 

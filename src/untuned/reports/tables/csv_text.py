@@ -1,7 +1,7 @@
 """A table as comma-separated values, for programs: one column per number, all digits, nothing formatted.
 
 Fields are quoted as RFC 4180 says; lines end with a line feed alone, as everywhere in a pipe. A number that does not
-exist is an empty field, one without end is ``inf`` or ``-inf``. Names are what they are: nothing is put before one that
+exist is an empty field, an infinite one is ``inf`` or ``-inf``. Names are not changed: nothing is put before one that
 begins with ``=``, ``+``, ``-`` or ``@``, for then no program would read back the name that was judged. A spreadsheet
 may take such a name for a formula: import the column as text.
 """
@@ -25,7 +25,7 @@ def _field(value: str | float | None) -> str:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    # Half a character cannot be written to a file.
+    # A lone surrogate cannot be encoded.
     text = value.encode("utf-8", "replace").decode("utf-8")
     quoted = any(letter in text for letter in ',"\r\n')
     return '"' + text.replace('"', '""') + '"' if quoted else text

@@ -26,7 +26,7 @@ class Digits:
     power: int = 0
 
     def shown(self, number: float) -> str:
-        """Return the number in words and digits: a dash for none, a sign for one without end, no minus before zero."""
+        """Return the number as text: a dash for none, a sign for infinity, no minus before zero."""
         if isnan(number):
             return MISSING
         if not isfinite(number):

@@ -1,4 +1,4 @@
-r"""Names are any text: here they become text that Markdown and LaTeX take for nothing else.
+r"""Names are any text: escaped here so that Markdown and LaTeX print them literally.
 
 Line breaks and other control characters become spaces. In LaTeX, Greek letters, accented Latin ones and common symbols
 become commands that every engine and encoding has. What pdflatex has no letter for (Chinese, emoji) is kept for
@@ -9,7 +9,7 @@ import re
 import unicodedata
 
 _MARKDOWN = {
-    # Entities where Markdown's kinds disagree about the backslash, and where a parser splits cells before it sees one.
+    # Entities where Markdown dialects disagree about the backslash, and where a parser splits cells before it sees one.
     "&": "&amp;",
     "<": "&lt;",
     ">": "&gt;",
@@ -38,7 +38,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    # A typewriter has a straight one in every encoding.
+    # The typewriter font has a straight one in every encoding.
     '"': r"\texttt{\char34}",
     "`": r"\textasciigrave{}",
     # After the end of a row these would belong to it.
@@ -142,13 +142,13 @@ _UNBROKEN = 8
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks, control characters and halves of characters, single spaces between words."""
+    """Return text without line breaks, control characters and lone surrogates, with single spaces between words."""
     kinds = {"Cc": " ", "Zl": " ", "Zp": " ", "Cs": "\N{REPLACEMENT CHARACTER}"}
     return " ".join("".join(kinds.get(unicodedata.category(letter), letter) for letter in text).split())
 
 
 def in_markdown(text: str) -> str:
-    """Return text as a cell or a paragraph of Markdown shows it: no formatting, no HTML, no other number of cells."""
+    """Return text as a cell or a paragraph of Markdown shows it: no formatting, no HTML, no extra cells."""
     return "".join(_MARKDOWN.get(letter, letter) for letter in one_line(text))
 
 

@@ -62,7 +62,7 @@ def _label(label: str) -> str:
 
 
 class _Shape:
-    """Which columns break lines, which are split into numbers, and whether the table goes over pages."""
+    """Which columns break lines, which are split into numbers, and whether the table spans pages."""
 
     def __init__(self, table: "Table") -> None:
         self.columns = table.columns

@@ -1,4 +1,4 @@
-"""`Table`: what is to be read, apart from how it is written."""
+"""`Table`: the content of a table, apart from its format."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from untuned.reports.tables.latex import latex
 from untuned.reports.tables.markdown import markdown
 from untuned.reports.tables.notebook import html
 
-#: Formats by how files of them end.
+#: Formats, which are also the suffixes of their files.
 FORMATS = ("md", "csv", "tex")
 
 
@@ -23,7 +23,7 @@ class Table:
     title
         What it shows.
     caption
-        How it came about and what is promised.
+        How it was computed and what is guaranteed.
     columns, rows
         The content.
     """
@@ -52,7 +52,7 @@ class Table:
         return latex(self, label)
 
     def written(self, ending: str) -> str:
-        """Return the table in the format of files that end so: md, csv or tex.
+        """Return the table in the format of a file suffix: md, csv or tex.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Table:
         return {"md": self.to_markdown, "csv": self.to_csv, "tex": self.to_latex}[ending]()
 
     def save(self, path: str | Path) -> Path:
-        """Write a file and return its path; it ends with .md, .csv or .tex, which says how.
+        """Write a file and return its path; its suffix, .md, .csv or .tex, decides the format.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Table:
         path = Path(path)
         ending = path.suffix.lower().removeprefix(".")
         if ending not in FORMATS:
-            raise InvalidInput(f"{path} does not say what to write: end it with .md, .csv or .tex")
+            raise InvalidInput(f"{path} does not say which format to write: end it with .md, .csv or .tex")
         try:
             # Bytes, so that lines end alike on every system.
             path.write_bytes(self.written(ending).encode("utf-8"))
