@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# The markers of tests that `make quick` leaves out (pyproject.toml says what they are).
-SLOWER := browser or contract or documents or kills or latex or oracle or ray or slow or statistics
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
 .PHONY: demo test quick lint prose bench measure docs reference links clean help
@@ -22,7 +20,7 @@ test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some
 	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
-	$(BIN)/pytest -n auto --dist worksteal -m "not ($(SLOWER))" $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check

@@ -28,7 +28,7 @@ HABITS = (
     "TTY_INTERACTIVE",
 )
 
-#: Markers by folder and file; a test of `make quick` has none of them (see pyproject.toml).
+#: Markers by folder and file (pyproject.toml says what they are).
 MARKERS = {
     "browser": "browser",
     "contract": "contract",
@@ -49,6 +49,9 @@ MARKERS = {
     "contract/test_reference.py": "documents",
     "contract/test_theory.py": "documents",
 }
+
+#: What `make quick` leaves out.
+SLOWER = {*MARKERS.values(), "latex", "slow"}
 
 # A deadline, or a health check of speed, would depend on the machine's load; and a test that was green stays green
 # until its code changes. To search further: pytest --hypothesis-profile=explore
@@ -79,9 +82,11 @@ _forget_habits()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give tests the markers of their folder and file."""
+    """Give tests the markers of their folder and file, and `quick` to those that have none."""
     for item in items:
         file = item.path.relative_to(TESTS)
         for place in (file.parts[0], file.as_posix()):
             if place in MARKERS:
                 item.add_marker(MARKERS[place])
+        if not any(mark.name in SLOWER for mark in item.iter_markers()):
+            item.add_marker("quick")
