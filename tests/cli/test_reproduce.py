@@ -123,7 +123,7 @@ def test_with_the_nine_environments_of_table_2_that_is_made_too(
         (["--environments", "cart-pole"], "name two or more of the paper's"),
         (["--environments", "cart-pole,"], "write names with commas between them and nothing else"),
         (["--environments", ""], "name two or more of the paper's"),
-        (["--out", "page.html"], "a reproduction is a folder"),
+        (["--out", "page.html"], "page.html is not a folder"),
         (["--workers", "0"], "workers=0"),
     ],
 )

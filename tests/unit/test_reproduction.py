@@ -520,8 +520,8 @@ def test_places_that_are_no_folders_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for place, words in (
-        (file, "is a file, and a reproduction is a folder"),
-        (tmp_path / "page.html", "a reproduction is a folder"),
+        (file, "is not a folder"),
+        (tmp_path / "page.html", "is not a folder"),
         (file / "below", "is a file"),
     ):
         with pytest.raises(InvalidInput, match=words):

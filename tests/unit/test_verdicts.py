@@ -176,7 +176,7 @@ def test_sentences_of_many_groups_are_counted(n: int, more: str | None) -> None:
     apart = [sentence for sentence in found if sentence.endswith("cannot be told apart yet.")]
     assert len(apart) == 8
     assert apart[0].startswith("a and b cannot" if n <= 26 else "x0 and x1 cannot")
-    counted = [sentence for sentence in found if sentence.startswith("So it is")]
+    counted = [sentence for sentence in found if sentence.startswith("The same holds")]
     assert counted == ([] if more is None else [f"The same holds for {more}."])
     assert found[-1] == f"{(n - 1) * (n - 2) // 2} of {n * (n - 1) // 2} pairs are decided."
 

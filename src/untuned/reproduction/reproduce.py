@@ -110,7 +110,7 @@ def reproduce(
 def check_folder(place: Path) -> None:
     """Refuse an unusable folder before hours of trials, not after them."""
     if place.is_file() or place.suffix.lower() in (".html", ".htm"):
-        raise InvalidInput(f"{place} is a file, and a reproduction is a folder: name another")
+        raise InvalidInput(f"{place} is not a folder, as a reproduction is: name another")
     report.check_place(place / "report.html")
     for name in ("figures", "tables", "scores", "table-2"):
         if (place / name).is_file():
