@@ -348,7 +348,7 @@ def test_a_metric_of_ones_own(tmp_path: Path) -> None:
         ({"environments": [{"name": "cart-pole", "size": 3}]}, (r"environments[0]", "size")),
         ({"environments": [{"gymnasium": "CartPole-v1", "episodes": 3, "steps": 3}]}, (r"environments[0]", "episodes")),
         ({"environments": [{"gymnasium": "CartPoel-v1", "episodes": 3}]}, ("did you mean 'CartPole-v1'",)),
-        ({"environments": [{"gymnasium": "Pendulum-v1", "episodes": 3}]}, ("which score on Pendulum-v1 is the worst",)),
+        ({"environments": [{"gymnasium": "Pendulum-v1", "episodes": 3}]}, ("the worst score on Pendulum-v1",)),
         ({"metric": "avrage-return"}, ("metric", "did you mean 'average-return'")),
         ({"metric": "support.agents_of_users:gone"}, ("gone",)),
     ],

@@ -163,7 +163,7 @@ def test_a_failed_trial_can_be_given_its_score_later(workshop: Workshop) -> None
     workshop.write("workshop_agents", "def guess(environment, draw): raise RuntimeError('no')")
     undeclared = [{"gymnasium": "FrozenLake8x8-v1", "episodes": 3}]
     folder = workshop.collect(environments=undeclared, failures="error")
-    with pytest.raises(InvalidInput, match="which score on FrozenLake8x8-v1 is the worst"):
+    with pytest.raises(InvalidInput, match="the worst score on FrozenLake8x8-v1"):
         workshop.collect(environments=undeclared, failures="worst")
     workshop.collect(environments=[{**undeclared[0], "score_range": (0, 1)}], failures="worst")
     assert untuned.read_scores(folder).cell("guess", "FrozenLake8x8-v1").tolist() == [0.0]

@@ -79,5 +79,5 @@ def test_whoever_counts_failures_gets_a_report(folder: Path) -> None:
 
 def test_a_study_of_something_else_is_refused(folder: Path) -> None:
     scores = {"one": {"lake": [1.0, 2.0]}, "two": {"lake": [2.0, 3.0]}}
-    with pytest.raises(InvalidInput, match="has no algorithm and environment of these scores"):
+    with pytest.raises(InvalidInput, match="has no trials of these algorithms on these environments"):
         untuned.report(scores, study=folder, weights="uniform")

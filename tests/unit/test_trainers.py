@@ -543,7 +543,8 @@ def test_the_global_generators_are_put_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "words"), [(3, "no environment for a trial"), (Corridor(), "no environment"), ("nowhere", "nowhere")]
+    ("there", "words"),
+    [(3, "not an environment for a trial"), (Corridor(), "not an environment"), ("nowhere", "nowhere")],
 )
 def test_a_place_that_is_none_is_named(there: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
@@ -605,7 +606,7 @@ def test_a_trainer_is_made_of_a_function() -> None:
     [
         (lambda: Trainer.of(lambda environment, draw: None), "say what to call it"),
         (lambda: Trainer.of(functools.partial(endless)), "say what to call it"),
-        (lambda: Trainer.of(3), "no algorithm"),  # type: ignore[arg-type]
+        (lambda: Trainer.of(3), "not an algorithm"),  # type: ignore[arg-type]
         (lambda: Trainer.of(lambda environment: None, "one"), "train(environment, draw)"),  # type: ignore[arg-type, misc]
         (lambda: Trainer("", "t", 1, "", endless), "name=''"),
         (lambda: Trainer("n", "t", 1.5, "", endless), "version=1.5"),  # type: ignore[arg-type]

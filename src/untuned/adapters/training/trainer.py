@@ -83,7 +83,7 @@ class Trainer:
             raise InvalidInput(f"{train!r} is not an algorithm: give a function train(environment, draw)")
         called = name or getattr(train, "__name__", "")
         if not called or called == "<lambda>":
-            raise InvalidInput(f"{train!r} has no name to store scores under: give one, name=...")
+            raise InvalidInput(f"{train!r} has no name to store scores under: say what to call it, name=...")
         summary = (inspect.getdoc(train) or "") if isinstance(train, types.FunctionType) else ""
         return cls(called, called, None, summary.partition("\n")[0], train)
 

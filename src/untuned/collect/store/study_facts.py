@@ -42,8 +42,8 @@ class StudyFacts:
     def same_as(self, other: "StudyFacts") -> bool:
         """Return whether these are facts of the same study, in whatever order their fields were given.
 
-        Numbers of trials may differ, since there can always be more; so may the version of untuned and what readers are
-        told: where fingerprints agree, trials are of one kind.
+        Numbers of trials may differ, since there can always be more; so may the version of untuned and texts for
+        readers: where fingerprints agree, trials are of one kind.
         """
         return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
 
