@@ -75,7 +75,7 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
         "any y",
         "any difference",
         "any verdict",
-        "How much is found",
+        "How much is decided",
     ):
         assert heading in said.out
     first = next(line for line in lines if line.startswith("kl "))

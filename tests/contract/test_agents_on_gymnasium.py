@@ -270,12 +270,20 @@ def test_ctrl_c_is_heard_while_a_kernel_runs() -> None:
     program = """
 import os, signal, threading
 import gymnasium, untuned
+running = threading.Event()
 class Endless(gymnasium.Env):
     observation_space = action_space = gymnasium.spaces.Discrete(2)
+    steps = 0
     def reset(self, *, seed=None, options=None): return 0, {}
-    def step(self, action): return 0, 0.0, False, False, {}
-untuned.run_trial("sarsa", "chain-10-deterministic")
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    def step(self, action):
+        # Not while kernels are compiled: a signal may be lost there.
+        Endless.steps += 1
+        if Endless.steps == 1000: running.set()
+        return 0, 0.0, False, False, {}
+def interrupt():
+    running.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
 try:
     untuned.run_trial("sarsa", untuned.from_gymnasium(Endless, step_limit=10**12))
 except KeyboardInterrupt:

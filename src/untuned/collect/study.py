@@ -235,7 +235,7 @@ class Study:
         return Session.open(self, folder, shard=shard, replace=replace)
 
     def located(self, complaint: str) -> str:
-        """Return an error message that begins with a key, ``algorithms[2]: ...``, with the key's line in the file."""
+        """Return a ``complaint`` that begins with a key, ``algorithms[2]: ...``, with the key's line in the file."""
         key = _key_of(complaint)
         if self.file is None or key.partition("[")[0] not in _KEYS:
             return complaint
