@@ -270,6 +270,8 @@ def test_ctrl_c_is_heard_while_a_kernel_runs() -> None:
     program = """
 import os, signal, threading
 import gymnasium, untuned
+# Where tests run in the background of a shell, it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 running = threading.Event()
 class Endless(gymnasium.Env):
     observation_space = action_space = gymnasium.spaces.Discrete(2)
