@@ -1,0 +1,1 @@
+"""Private. Verdicts for weights chosen beforehand: evidence pooled over environments (docs/theory/pooled.md)."""

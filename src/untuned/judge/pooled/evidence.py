@@ -1,0 +1,315 @@
+"""Evidence from all environments that one algorithm is better than another, for weights chosen beforehand.
+
+Environments are independent, so the product of their factors (`untuned.judge.pooled.factors`) has a mean of at most
+exp(lambda theta), theta = sum of w_e d_e; and so has
+
+    E(theta0) = sum over j of pi_j exp(-lambda_j theta0) prod over e of F_e(lambda_j)
+
+one of at most 1 if theta <= theta0. By Markov's inequality it gets to x with a probability of at most 1/x. The stakes
+lambda_j depend on weights and numbers of trials alone.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.judge.arrangements import arrangements, stream
+from untuned.judge.pool import Pool
+from untuned.judge.pooled.factors import ABOVE, BELOW, DIRECT, JOINT, SPLIT, log_factors
+from untuned.judge.threads import mapped
+from untuned.scores import Floats, Ints, ScoreTable
+
+Bools = NDArray[np.bool_]
+
+#: Stakes, as parts of the largest, and their shares of the evidence.
+LADDER = (1.0, 0.5, 0.25)
+SHARES = (0.45, 0.35, 0.2)
+#: The largest stake: a part of the one at which a bet could lose everything, or the best one for this variance of a row.
+TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.97, 0.03), BELOW: (0.97, 0.03)}
+#: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
+DIRECT_SPREAD = 1.2
+#: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
+FEWEST, MOST, DEALT = 2, 200, 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Evidence that theta[a, b] is above any number.
+
+    Attributes
+    ----------
+    log_factor_ejab
+        log F_e(lambda_j), [environment, bet, a, b].
+    stake_jab
+        lambda_j.
+    log_share_j
+        log pi_j.
+    """
+
+    log_factor_ejab: Floats
+    stake_jab: Floats
+    log_share_jab: Floats
+
+    def log_e(self, theta: float | Floats = 0.0) -> Floats:
+        """Return log E(``theta``), [a, b]; decreasing in ``theta``."""
+        return _log_sum(self.log_share_jab + self.log_factor_ejab.sum(axis=0) - self.stake_jab * theta)
+
+    def lower_limit(self, nats: float) -> Floats:
+        """Return the numbers up to which theta is rejected, that is, at which log E is ``nats``, [a, b]; at least -1."""
+        low, high = np.full(self.stake_jab.shape[1:], -1.0), np.ones(self.stake_jab.shape[1:])
+        products = self.log_share_jab + self.log_factor_ejab.sum(axis=0)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            rejected = _log_sum(products - self.stake_jab * middle) >= nats
+            low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
+        return low
+
+    def log_e_capped(self, weights_e: Floats, cap: Floats) -> Floats:
+        """Return the evidence under every weighting in which no environment counts more than ``cap`` times its weight.
+
+        A power s in [0, 1] of F_e has a mean of at most exp(lambda s w_e d_e), by Jensen's inequality. So for weights
+        v_e <= c w_e the product of F_e^(v_e/(c w_e)) is evidence that the sum of v_e d_e is positive, and the smallest
+        such product, a fractional knapsack, is evidence for all of these weightings at once.
+
+        Parameters
+        ----------
+        weights_e
+            The weights w_e, summing to 1.
+        cap
+            The c, [a, b]; at least 1.
+        """
+        rates = self.log_factor_ejab / weights_e[:, None, None, None]
+        order = np.argsort(rates, axis=0)
+        sizes = np.take_along_axis(np.broadcast_to(weights_e[:, None, None, None], rates.shape), order, axis=0)
+        before = np.cumsum(sizes, axis=0) - sizes
+        taken = np.clip(1.0 / cap - before, 0.0, sizes)
+        smallest = (taken * np.take_along_axis(rates, order, axis=0)).sum(axis=0)
+        return _log_sum(self.log_share_jab + smallest)
+
+    def cap(self, weights_e: Floats, nats: float) -> Floats:
+        """Return the largest c for which `log_e_capped` is at least ``nats``, [a, b]; NaN where it is for none.
+
+        The evidence is convex in 1/c, and 1 at 1/c = 0: so it is at least e^nats from one point on, and in between no
+        weighting is tested that a smaller c did not pass.
+        """
+        shape = self.stake_jab.shape[1:]
+        low, high = np.zeros(shape), np.ones(shape)
+        possible = self.log_e_capped(weights_e, high) >= nats
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            passed = self.log_e_capped(weights_e, 1.0 / np.maximum(middle, 1e-12)) >= nats
+            low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+        return np.where(possible, 1.0 / high, np.nan)
+
+
+def _log_sum(terms_jab: Floats) -> Floats:
+    largest = terms_jab.max(axis=0)
+    # Where a pair has no evidence at all, every term is minus infinity.
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        found: Floats = shift + np.log(np.exp(terms_jab - shift).sum(axis=0))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """How bets of one kind are placed: for every environment and pair the numbers of rows and of places set aside."""
+
+    kind: int
+    rows_eab: Ints
+    aside_eab: Ints
+    bound_eab: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The scores, and the weights of environments and references: what evidence is computed from."""
+
+    pools: tuple[Pool, ...]
+    weights_e: Floats
+    rho_er: Floats
+    names: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def trials_ea(self) -> Ints:
+        """The number of trials of every algorithm, those of identical ones together."""
+        return np.array([pool.sizes[pool.owner_of] for pool in self.pools])
+
+    @property
+    def shares_ea(self) -> Floats:
+        """The share of every algorithm as a reference, those of identical ones together."""
+        same = [pool.owner_of[:, None] == pool.owner_of[None, :] for pool in self.pools]
+        return np.array([mine @ rho for mine, rho in zip(same, self.rho_er, strict=True)])
+
+    @property
+    def same_eab(self) -> Bools:
+        """Whether two are declared identical."""
+        return np.array([pool.owner_of[:, None] == pool.owner_of[None, :] for pool in self.pools])
+
+
+def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
+    """Return the environments that have weight, with their references' shares."""
+    weights = q_er.sum(axis=1)
+    kept = np.flatnonzero(weights > 0.0)
+    names = []
+    for e in kept:
+        owner_of = pools[e].owner_of
+        owners = [min(table.algorithms[a] for a in np.flatnonzero(owner_of == o)) for o in range(pools[e].sizes.size)]
+        names.append((table.environments[e], tuple(owners)))
+    return Weighed(
+        tuple(pools[e] for e in kept),
+        weights[kept] / weights[kept].sum(),
+        q_er[kept] / weights[kept, None],
+        tuple(names),
+    )
+
+
+def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
+    """Return the evidence that the score of a is above that of b by more than theta, [a, b]."""
+    joint = _joint(given)
+    split = _split(given)
+    splits = (split.rows_eab > 0).any(axis=0)
+    stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, split, nats)])
+    shares = np.log(np.repeat(SHARES, 1))[:, None, None]
+    with np.errstate(divide="ignore"):
+        log_share = np.concatenate(
+            [np.where(splits, shares + math.log(0.5), shares), np.where(splits, shares + math.log(0.5), -np.inf)]
+        )
+    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
+    return Evidence(found, stakes, log_share)
+
+
+def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:
+    """Return the evidence that the mean over environments of P(a beats b) is above 1/2 by more than theta, [a, b]."""
+    trials = given.trials_ea
+    rows = np.minimum(trials[:, :, None], trials[:, None, :])
+    form = _Form(DIRECT, rows, np.zeros_like(rows), np.full(rows.shape, 0.5))
+    stakes = _stakes(given, form, nats)
+    return Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes))
+
+
+def scores(given: Weighed, nats: float, workers: int = 1) -> tuple[Evidence, Evidence]:
+    """Return the evidence that scores are above 1/2 by more than theta, [a, 0], and that they are as much below."""
+    found = []
+    trials, shares = given.trials_ea, given.shares_ea
+    rows = np.minimum(trials, _fewest(given)[:, None])[:, :, None]
+    for kind in (ABOVE, BELOW):
+        form = _Form(kind, rows, np.zeros_like(rows), 0.5 * (1.0 - shares)[:, :, None])
+        stakes = _stakes(given, form, nats)
+        found.append(Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes)))
+    return found[0], found[1]
+
+
+def _shares(stakes_jab: Floats) -> Floats:
+    return np.broadcast_to(np.log(np.array(SHARES))[:, None, None], stakes_jab.shape)
+
+
+def _fewest(given: Weighed) -> Ints:
+    """Return the smallest number of trials of the references that have weight and trials, per environment."""
+    trials, shares = given.trials_ea, given.shares_ea
+    return np.where((trials > 0) & (shares > 0.0), trials, np.iinfo(np.int64).max).min(axis=1)
+
+
+def _joint(given: Weighed) -> _Form:
+    trials, shares = given.trials_ea, given.shares_ea
+    rows = np.minimum(np.minimum(trials[:, :, None], trials[:, None, :]), _fewest(given)[:, None, None])
+    bound = 1.0 - 0.5 * (shares[:, :, None] + shares[:, None, :])
+    return _Form(JOINT, rows, np.zeros_like(rows), bound)
+
+
+def _split(given: Weighed) -> _Form:
+    """Return the split form: no rows where one of two has a single trial, or where there are no other references."""
+    trials, shares, same = given.trials_ea, given.shares_ea, given.same_eab
+    m, n = trials.shape
+    rows, aside = np.zeros((m, n, n), dtype=np.int64), np.zeros((m, n, n), dtype=np.int64)
+    smaller = np.minimum(trials[:, :, None], trials[:, None, :])
+    direct = shares[:, :, None] + shares[:, None, :]
+    part = DIRECT_SPREAD * direct / (DIRECT_SPREAD * direct + np.maximum(1.0 - direct, 1e-12))
+    wanted = np.clip(np.rint(part * smaller), 1, np.maximum(smaller - 1, 1)).astype(np.int64)
+    for e in range(m):
+        counted = (trials[e] > 0) & (shares[e] > 0.0)
+        for a in range(n):
+            # Neither a nor b, nor what is identical to them.
+            others = counted[None, :] & ~same[e, a][None, :] & ~same[e]
+            fewest = np.where(others, trials[e][None, :], np.iinfo(np.int64).max).min(axis=1)
+            possible = others.any(axis=1) & (smaller[e, a] >= 2) & ~same[e, a]
+            rows[e, a] = np.where(possible, np.minimum(smaller[e, a] - wanted[e, a], fewest), 0)
+            aside[e, a] = np.where(possible, wanted[e, a], 0)
+    return _Form(SPLIT, rows, aside, 1.0 - 0.5 * direct)
+
+
+def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
+    """Return the stakes lambda_j, [bet, a, b]."""
+    part, variance = TOP[form.kind]
+    squares = np.divide(
+        np.square(given.weights_e)[:, None, None],
+        form.rows_eab,
+        out=np.zeros(form.rows_eab.shape),
+        where=form.rows_eab > 0,
+    )
+    with np.errstate(divide="ignore"):
+        largest = np.minimum(
+            part / (squares * form.bound_eab).sum(axis=0), np.sqrt(2.0 * nats / (variance * squares.sum(axis=0)))
+        )
+    largest = np.where(np.isfinite(largest), largest, 1.0)
+    return np.array(LADDER)[:, None, None] * largest
+
+
+def _log_factors(
+    given: Weighed, forms: Sequence[tuple[_Form, Floats]], instead: _Form, workers: int
+) -> Floats:
+    """Return log F_e for all stakes of all forms; ``instead`` is the form of pairs for which one has no rows."""
+
+    def one(e: int) -> Floats:
+        return np.concatenate([_of_environment(given, e, form, stakes, instead) for form, stakes in forms])
+
+    return np.array(list(mapped(one, range(len(given.pools)), workers)))
+
+
+def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead: _Form) -> Floats:
+    pool, weight = given.pools[e], float(given.weights_e[e])
+    trials, owner_of = pool.sizes[pool.owner_of], pool.owner_of
+    alone = form.kind in (ABOVE, BELOW)
+    present = trials > 0
+    known = present[:, None] if alone else present[:, None] & present[None, :]
+    # Where one of two has no trials, the worst is assumed.
+    found = np.broadcast_to(np.where(known, 0.0, -stakes * weight * form.bound_eab[e]), stakes.shape).copy()
+    wanted = known if alone else known & (owner_of[:, None] != owner_of[None, :])
+    found[:, ~wanted & known] = 0.0
+    shares = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size)
+    lost = float(shares[pool.sizes == 0].sum())
+    shares[pool.sizes == 0] = 0.0
+    places = _places(pool, given.names[e])
+    for each in (form, instead) if instead is not form else (form,):
+        rows, aside = each.rows_eab[e], each.aside_eab[e]
+        todo = wanted & (rows > 0)
+        wanted = wanted & ~todo
+        for here in {(int(s), int(r)) for s, r in zip(aside[todo], rows[todo], strict=True)}:
+            a, b = np.nonzero(todo & (aside == here[0]) & (rows == here[1]))
+            pairs = np.stack([owner_of[a], owner_of[a if alone else b]], axis=1)
+            u = stakes[:, a, b] * weight / here[1]
+            v = stakes[:, a, b] * weight / max(here[0], 1)
+            found[:, a, b] = log_factors(
+                pool.scores, pool.owners, pool.sizes, shares, lost, places, each.kind, *here, pairs, u, v
+            )
+    return found
+
+
+def _places(pool: Pool, names: tuple[str, tuple[str, ...]]) -> Ints:
+    """Return arrangements: the place of every trial, [arrangement, trial], owner after owner."""
+    environment, owners = names
+    count = max(FEWEST, min(MOST, DEALT // max(int(pool.sizes.max()), 1)))
+    return np.concatenate(
+        [
+            arrangements(stream((environment, owner)), count, int(size))
+            for owner, size in zip(owners, pool.sizes, strict=True)
+        ],
+        axis=1,
+    )
+
+
+#: Called after every step.
+Advance = Callable[[int], None]
