@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from html import escape
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import polars
 
     from untuned.judge.judging import Judging
+
+#: Where weights come from: the game's equilibrium, equal weights, or weights given by the user.
+Weighting = Literal["game", "uniform", "given"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,102 @@ class PercentileTable:
     high_aer: Floats | None
 
 
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Scores, intervals and verdicts under one weighting of environments and references.
+
+    Attributes
+    ----------
+    weights
+        Where the weights come from: ``"game"``, ``"uniform"`` or ``"given"``.
+    method
+        The name of the interval method.
+    q_er
+        The weight of every environment and reference, summing to 1.
+    score_a, low_a, high_a
+        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t``
+        are not clipped and may lie outside.
+    ranks
+        Places of the scores; the worst and the best place are those that `pairs` allow.
+    pairs
+        Bounds on the differences of all scores, and verdicts, which hold together with the intervals.
+    cap_ab
+        For every verdict "a is better than b" the largest c such that it holds under every weighting in which no
+        environment counts more than c times its weight, ``[a, b]``; NaN without a verdict. None where the method does
+        not say.
+    """
+
+    weights: Weighting
+    method: str
+    q_er: Floats
+    score_a: Floats
+    low_a: Floats
+    high_a: Floats
+    ranks: Ranks
+    pairs: Pairs
+    cap_ab: Floats | None = None
+
+    @property
+    def title(self) -> str:
+        """What the weights are called in a sentence."""
+        return {"game": "the game's weights", "uniform": "equal weights", "given": "the given weights"}[self.weights]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The algorithms' numbers from the best score to the worst; equal ones keep their order."""
+        return tuple(int(a) for a in np.argsort(-self.score_a, kind="stable"))
+
+
+@dataclass(frozen=True, eq=False)
+class HeadToHead:
+    """Every two algorithms against each other alone: the mean over environments of the probability that a beats b.
+
+    Attributes
+    ----------
+    win_ab
+        The estimates, ``[a, b]``; a tie counts half.
+    low_ab, high_ab
+        Their intervals.
+    better_ab
+        Whether the probability is shown to be above 1/2, ``[a, b]``. This need not be an order: there may be cycles.
+    """
+
+    win_ab: Floats
+    low_ab: Floats
+    high_ab: Floats
+    better_ab: NDArray[np.bool_]
+
+    def verdict(self, a: int, b: int) -> Verdict:
+        """Return the verdict on a against b."""
+        return "better" if self.better_ab[a, b] else "worse" if self.better_ab[b, a] else "not separable yet"
+
+    def cycles(self) -> list[tuple[int, ...]]:
+        """Return the shortest cycle of verdicts through every algorithm that is in one: a beats b beats c beats a."""
+        found: dict[frozenset[int], tuple[int, ...]] = {}
+        for start in range(len(self.better_ab)):
+            cycle = _shortest_cycle(self.better_ab, start)
+            if cycle:
+                found.setdefault(frozenset(cycle), cycle)
+        return list(found.values())
+
+
+def _shortest_cycle(better_ab: NDArray[np.bool_], start: int) -> tuple[int, ...]:
+    """Return the shortest cycle through ``start``, beginning there; empty if there is none."""
+    paths: list[tuple[int, ...]] = [(start,)]
+    seen = {start}
+    while paths:
+        longer = []
+        for path in paths:
+            if better_ab[path[-1], start]:
+                return path
+            for b in np.flatnonzero(better_ab[path[-1]]).tolist():
+                if b not in seen:
+                    seen.add(b)
+                    longer.append((*path, b))
+        paths = longer
+    return ()
+
+
 @dataclass(frozen=True)
 class Derived:
     """What judging derived from its options and the size of the table; None for what the method does not use.
@@ -87,18 +187,23 @@ class Derived:
         The share of delta that went to the bound on averages.
     refine
         How many cases branching may examine for every pair.
+    shares
+        The part of delta of every ranking, where there are several.
     """
 
     slack: float | None = None
     functional: float | None = None
     refine: int | None = None
+    shares: Mapping[Weighting, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Aggregate scores of algorithms with intervals and ranks, and everything they come from.
+    """Scores of algorithms with intervals, verdicts and ranks, and everything they come from.
 
-    Arrays are in the order of `algorithms` and `environments`; tables, frames and JSON list the best algorithm first.
+    There is one `Ranking` for every weighting that was asked for. `score_a`, `pairs` and the other names of a ranking
+    are those of the first; ``evaluation.under("uniform")`` puts another first. Arrays are in the order of `algorithms`
+    and `environments`; tables, frames and JSON list the best algorithm first.
 
     Attributes
     ----------
@@ -106,23 +211,19 @@ class Evaluation:
         The options, as they were given.
     algorithms, environments
         Names.
-    score_a, low_a, high_a
-        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t``
-        are not clipped and may lie outside.
-    ranks
-        Places of the aggregates; the worst and the best place are those that `pairs` allow.
-    pairs
-        Bounds on the differences of all aggregates, which hold together with the intervals.
-    q_er
-        The weight of every environment and reference, summing to 1.
+    rankings
+        One for every weighting: under the game's weights and under equal ones unless asked otherwise. All of them hold
+        together.
     percentiles, means
-        What the aggregates are computed from, and what is reported in addition.
+        What the scores are computed from, and what is reported in addition.
     trials_ae
-        The number of scores, [algorithm, environment].
+        The number of trials, [algorithm, environment].
     ranges
         The declared lowest and highest score of every environment.
     scores
         The scores that were judged, for figures of the distributions; not part of the JSON.
+    head_to_head
+        Every two algorithms against each other alone; None without weights that were fixed beforehand.
     derived
         What judging derived from the options.
     provenance
@@ -134,17 +235,13 @@ class Evaluation:
     judging: "Judging"
     algorithms: tuple[str, ...]
     environments: tuple[str, ...]
-    score_a: Floats
-    low_a: Floats
-    high_a: Floats
-    ranks: Ranks
-    pairs: Pairs
-    q_er: Floats
+    rankings: tuple[Ranking, ...]
     percentiles: PercentileTable
     means: Means
     trials_ae: Ints
     ranges: tuple[Range, ...]
     scores: ScoreTable
+    head_to_head: HeadToHead | None = None
     derived: Derived = Derived()
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
@@ -154,10 +251,59 @@ class Evaluation:
         fields = {each.name: getattr(self, each.name) for each in dataclass_fields(self)}
         return _restored, (fields | {"provenance": dict(self.provenance)},)
 
+    def under(self, weights: str) -> "Evaluation":
+        """Return the evaluation with another of its rankings first, for tables, figures and everything named below.
+
+        Parameters
+        ----------
+        weights
+            ``"game"``, ``"uniform"`` or ``"given"``, one of those in `rankings`.
+        """
+        known = [each.weights for each in self.rankings]
+        if weights not in known:
+            raise UnknownName("ranking", weights, known, "Pass weights='both' to judge under both")
+        first = sorted(self.rankings, key=lambda each: each.weights != weights)
+        return replace(self, rankings=tuple(first))
+
+    @property
+    def weights(self) -> Weighting:
+        """Where the weights of the first ranking come from."""
+        return self.rankings[0].weights
+
     @property
     def method(self) -> str:
-        """The name of the interval method."""
-        return self.judging.method.name
+        """The name of the interval method of the first ranking."""
+        return self.rankings[0].method
+
+    @property
+    def score_a(self) -> Floats:
+        """The scores of the first ranking."""
+        return self.rankings[0].score_a
+
+    @property
+    def low_a(self) -> Floats:
+        """The lower ends of their intervals."""
+        return self.rankings[0].low_a
+
+    @property
+    def high_a(self) -> Floats:
+        """The upper ends of their intervals."""
+        return self.rankings[0].high_a
+
+    @property
+    def ranks(self) -> Ranks:
+        """The places of the first ranking."""
+        return self.rankings[0].ranks
+
+    @property
+    def pairs(self) -> Pairs:
+        """Bounds and verdicts on all differences of the first ranking."""
+        return self.rankings[0].pairs
+
+    @property
+    def q_er(self) -> Floats:
+        """The weights of the first ranking, [environment, reference]."""
+        return self.rankings[0].q_er
 
     @property
     def valid(self) -> bool:
@@ -167,7 +313,7 @@ class Evaluation:
     @property
     def anytime(self) -> bool:
         """Whether the level also holds when intermediate results decide how many trials are run."""
-        return self.judging.method.anytime
+        return self.judging.anytime
 
     @property
     def delta(self) -> float:
@@ -183,7 +329,7 @@ class Evaluation:
     @property
     def order(self) -> tuple[int, ...]:
         """The algorithms' numbers from the best score to the worst; equal ones keep their order."""
-        return tuple(int(a) for a in np.argsort(-self.score_a, kind="stable"))
+        return self.rankings[0].order
 
     @property
     def environment_weights(self) -> Floats:
@@ -271,18 +417,42 @@ class Evaluation:
         ]
 
     def pair_rows(self) -> list[dict[str, Any]]:
-        """Return one record per pair, a the one with the better score: a, b, low, high, verdict."""
-        order = self.order
+        """Return one record per pair, a the one with the better score: a, b, difference, low, high, verdict, cap.
+
+        ``cap`` is how many times its weight an environment may count before the verdict may fail: see `Ranking.cap_ab`.
+        """
+        order, cap_ab = self.order, self.rankings[0].cap_ab
         return [
             {
                 "a": self.algorithms[a],
                 "b": self.algorithms[b],
+                "difference": float(self.score_a[a] - self.score_a[b]),
                 "low": float(self.pairs.low_ab[a, b]),
                 "high": float(self.pairs.high_ab[a, b]),
                 "verdict": self.pairs.verdict(a, b),
+                "cap": None if cap_ab is None else _number(np.fmax(cap_ab[a, b], cap_ab[b, a])),
             }
             for place, a in enumerate(order)
             for b in order[place + 1 :]
+        ]
+
+    def head_to_head_rows(self) -> list[dict[str, Any]]:
+        """Return one record per pair, a the one that wins more often: a, b, win, low, high, verdict."""
+        found = self.head_to_head
+        if found is None:
+            return []
+        order = self.order
+        pairs = [(a, b) for place, a in enumerate(order) for b in order[place + 1 :]]
+        return [
+            {
+                "a": self.algorithms[a],
+                "b": self.algorithms[b],
+                "win": float(found.win_ab[a, b]),
+                "low": float(found.low_ab[a, b]),
+                "high": float(found.high_ab[a, b]),
+                "verdict": found.verdict(a, b),
+            }
+            for a, b in ((a, b) if found.win_ab[a, b] >= 0.5 else (b, a) for a, b in pairs)
         ]
 
     def to_frame(self) -> "polars.DataFrame":
@@ -306,15 +476,18 @@ class Evaluation:
             )
         weights = self.environment_weights
         content: dict[str, Any] = {
-            "method": self.method,
+            **self._ranking_facts(),
             "valid": self.valid,
             "anytime": self.anytime,
             "delta": self.delta,
-            "algorithms": self.rows(),
-            "pairs": self.pair_rows(),
-            "groups": [list(group) for group in self.groups],
-            "partial_order": [list(pair) for pair in self.partial_order],
-            "verdicts": list(self.verdicts),
+            "rankings": [self.under(each.weights)._ranking_facts() for each in self.rankings],
+            "head_to_head": {
+                "pairs": self.head_to_head_rows(),
+                "cycles": [[self.algorithms[a] for a in cycle] for cycle in self.head_to_head.cycles()],
+            }
+            if self.head_to_head is not None
+            else None,
+            "claim": self.claim,
             "environments": [
                 {
                     "name": name,
@@ -342,6 +515,18 @@ class Evaluation:
                 "high": None if table.high_aer is None else table.high_aer.tolist(),
             }
         return content
+
+    def _ranking_facts(self) -> dict[str, Any]:
+        """Return what the JSON has about the first ranking."""
+        return {
+            "weights": self.weights,
+            "method": self.method,
+            "algorithms": self.rows(),
+            "pairs": self.pair_rows(),
+            "groups": [list(group) for group in self.groups],
+            "partial_order": [list(pair) for pair in self.partial_order],
+            "verdicts": list(self.verdicts),
+        }
 
     def to_json(self, *, percentiles: bool = False, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON.

@@ -29,22 +29,24 @@ class Pairs:
     ----------
     low_ab, high_ab
         Bounds on the score of a less that of b, ``[a, b]``; ``low_ab`` is minus the transpose of ``high_ab``.
+    tested_ab
+        Whether a test showed that a is better than b, ``[a, b]``; None where verdicts come from the bounds alone.
     """
 
     low_ab: Floats
     high_ab: Floats
+    tested_ab: NDArray[np.bool_] | None = None
 
     @property
     def better_ab(self) -> NDArray[np.bool_]:
         """Whether a is better than b, ``[a, b]``."""
         better: NDArray[np.bool_] = self.low_ab > RESOLUTION
-        return better
+        return better if self.tested_ab is None else better | self.tested_ab
 
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on a compared with b."""
-        if self.low_ab[a, b] > RESOLUTION:
-            return "better"
-        return "worse" if self.high_ab[a, b] < -RESOLUTION else "not separable yet"
+        better = self.better_ab
+        return "better" if better[a, b] else "worse" if better[b, a] else "not separable yet"
 
     def covers(self) -> list[tuple[int, int]]:
         """Return the pairs (better, worse) with nothing between them: the lines of a diagram of the partial order."""

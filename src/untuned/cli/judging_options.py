@@ -211,7 +211,7 @@ def _columns(given: str) -> dict[str, str]:
 
 def parsed_weights(given: str) -> Any:
     """Return weights as `untuned.evaluate` takes them, from what was written after --weights."""
-    if given in ("game", "uniform"):
+    if given in ("game", "uniform", "both"):
         return given
     if "=" not in given:
         return _weights_file(Path(given))
@@ -230,7 +230,8 @@ def _weights_file(path: Path) -> Any:
 
     if not path.is_file():
         raise InvalidInput(
-            f"--weights {path}: there is no such file; write game, uniform, NAME=WEIGHT,... or the path of a JSON file"
+            f"--weights {path}: there is no such file; write game, uniform, both, NAME=WEIGHT,... or the path of a "
+            "JSON file"
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

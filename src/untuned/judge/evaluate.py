@@ -1,13 +1,14 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
 
 from untuned.errors import InvalidInput
-from untuned.evaluation import Derived, Evaluation, Means, PercentileTable
+from untuned.evaluation import Derived, Evaluation, Means, PercentileTable, Ranking, Weighting
 from untuned.judge.averaged_bound import functional, share
 from untuned.judge.bootstrap import percentile_ends, resampled
 from untuned.judge.differences import (
@@ -26,6 +27,7 @@ from untuned.judge.judging import GAME, Judging, whole
 from untuned.judge.methods import boxes
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
+from untuned.judge.pooled.bounds import pooled as bounded_by_evidence
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.simultaneous_intervals import Boxes
@@ -47,76 +49,130 @@ _WORK = 3e7
 
 
 def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Progress | None = None) -> Evaluation:
-    """Return aggregate scores, intervals, verdicts and ranks of all algorithms in a table."""
+    """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every weighting asked for."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
-    chosen, delta, conventions = judging.method, judging.delta, judging.conventions
-    q_er = weights_of(judging.weights, table.algorithms, table.environments)
-
-    n = len(table.algorithms)
+    weights = weights_of(judging, table.algorithms, table.environments)
     pooled = pools(table)
     estimates = percentiles(pooled, judging.payoff)
     empty = _empty(table, estimates)
-    if chosen.intervals is None and empty:
-        algorithm, environment = empty[0]
-        raise InvalidInput(
-            f"{algorithm!r} has no trials on {environment!r}"
-            f"{f', and {len(empty) - 1} more cells are empty' if len(empty) > 1 else ''}: "
-            f"{chosen.name} cannot draw from an empty sample. Run the missing cells, or use intervals='pairing', "
-            "which takes them into account"
-        )
-    balance = None if q_er is not None else equilibrium(estimates.z_aer)
-    weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
-    score_a = aggregate(estimates.z_aer, weights_er)
+    shares = judging.shares(tuple(weights))
+    methods = {each: judging.method_under(each) for each in weights}
 
+    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
+    parts = {
+        each: share(estimates.trials_ae, q_er)
+        if judging.conventions == "valid" and methods[each].intervals is not None and not methods[each].anytime
+        else 0.0
+        for each, q_er in weights.items()
+    }
+    boxed = [each for each in weights if methods[each].intervals is not None]
     found: Boxes | None = None
-    part = 0.0
-    cases = _cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
-    if chosen.intervals is None:
-        bounds = _bootstrapped(pooled, estimates, table, judging, q_er, workers, progress)
-        differences = separate(bounds)
-    else:
-        # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
-        if conventions == "valid" and not chosen.anytime:
-            part = share(estimates.trials_ae, q_er)
-        found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
-        if q_er is not None:
-            bounds = weighted(found, q_er)
-            differences = under_given_weights(bounds, estimates, q_er, part * delta)
-        elif conventions == "paper":
-            bounds = propagated(found, workers=workers, advance=counter("bounds", 2 * n, progress))
-            differences = separate(bounds)
+    if boxed:
+        level = shares[boxed[0]] * (1.0 - sum(parts[each] for each in boxed)) * judging.delta
+        found = boxes(methods[boxed[0]], table, pooled, estimates, level, judging.conventions)
+
+    scores = _Scores(table, pooled, estimates, found)
+    rankings, direct, slack, error = [], None, 0.0, 0.0
+    for each, q_er in weights.items():
+        balance = None if q_er is not None else equilibrium(estimates.z_aer)
+        weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
+        score_a = aggregate(estimates.z_aer, weights_er)
+        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, parts[each] * judging.delta)
+        cap_ab = None
+        if methods[each].fixed:
+            assert q_er is not None
+            step = counter("environments", len(table.environments), progress)
+            known = bounded_by_evidence(table, pooled, estimates, q_er, score_a, given.delta, workers)
+            if step is not None:
+                step(len(table.environments))
+            bounds, pairs, cap_ab, direct = known.bounds, known.pairs, known.cap_ab, known.head_to_head
         else:
-            bounds, differences = _bounded(found, estimates, score_a, part * delta, cases, workers, progress)
-    if conventions == "valid":
-        differences = equal(differences, table.kinds)
-    pairs = differences.pairs()
+            bounds, pairs = _ranked(scores, given, score_a, workers, progress)
+        slack, error = max(slack, bounds.slack), max(error, 0.0 if balance is None else balance.error)
+        rankings.append(
+            Ranking(
+                weights=each,
+                method=methods[each].name,
+                q_er=weights_er,
+                score_a=score_a,
+                low_a=bounds.low_a,
+                high_a=bounds.high_a,
+                ranks=ranks_by_verdicts(score_a, pairs),
+                pairs=pairs,
+                cap_ab=cap_ab,
+            )
+        )
 
     return Evaluation(
         judging=judging,
         algorithms=table.algorithms,
         environments=table.environments,
-        score_a=score_a,
-        low_a=bounds.low_a,
-        high_a=bounds.high_a,
-        ranks=ranks_by_verdicts(score_a, pairs),
-        pairs=pairs,
-        q_er=weights_er,
+        rankings=tuple(rankings),
         percentiles=PercentileTable(
             estimates.z_aer, None if found is None else found.low_aer, None if found is None else found.high_aer
         ),
-        means=_means(table, delta),
+        means=_means(table, judging.delta),
         trials_ae=table.trials,
         ranges=table.ranges,
         scores=table,
-        derived=_derived(judging, bounds.slack, part, cases),
+        head_to_head=direct,
+        derived=_derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
         provenance=table.provenance,
         warnings=(
-            *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
-            *_out_of_order(chosen, table),
-            *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
+            *_warnings(judging, estimates.trials_ae, empty, nothing=_is_nothing_known(found, rankings)),
+            *_out_of_order(judging.method, table),
+            *_unsolved(error, slack),
         ),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """What all rankings have in common: the scores, their percentiles, and intervals on these, if a method has any."""
+
+    table: ScoreTable
+    pools: tuple[Pool, ...]
+    estimates: Percentiles
+    boxes: Boxes | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """One ranking that was asked for: weights (None for the game's), method, delta, and the functional bound's part."""
+
+    judging: Judging
+    method: Method
+    q_er: Floats | None
+    delta: float
+    functional: float
+
+
+def _ranked(
+    scores: _Scores, asked: _Asked, score_a: Floats, workers: int, progress: Progress | None
+) -> tuple[Bounds, Pairs]:
+    """Return the bounds on scores and on their differences, by intervals on percentiles or by the bootstrap."""
+    judging = asked.judging
+    found = scores.boxes
+    if found is None:
+        bounds, differences = _bootstrapped(scores, asked, workers, progress)
+    elif asked.q_er is not None:
+        bounds = weighted(found, asked.q_er)
+        differences = under_given_weights(bounds, scores.estimates, asked.q_er, asked.functional)
+    elif judging.conventions == "paper":
+        advance = counter("bounds", 2 * len(score_a), progress)
+        bounds = propagated(found, workers=workers, advance=advance)
+        differences = separate(bounds)
+    else:
+        cases = _cases_of(judging, scores.estimates)
+        bounds, differences = _bounded(found, scores.estimates, score_a, asked.functional, cases, workers, progress)
+    if judging.conventions == "valid":
+        differences = equal(differences, scores.table.kinds)
+    return bounds, differences.pairs()
+
+
+def _cases_of(judging: Judging, estimates: Percentiles) -> int:
+    return _cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
 
 
 #: Errors below this change nothing that is printed.
@@ -182,26 +238,41 @@ def _cases(n: int, m: int) -> int:
 
 
 def _bootstrapped(
-    pooled: tuple[Pool, ...],
-    estimates: Percentiles,
-    table: ScoreTable,
-    judging: Judging,
-    q_er: Floats | None,
-    workers: int,
-    progress: Progress | None,
-) -> Bounds:
+    scores: _Scores, asked: _Asked, workers: int, progress: Progress | None
+) -> tuple[Bounds, Differences]:
+    """Return what resampling says about scores, at the paper's levels, and about their differences."""
+    judging, table, estimates = asked.judging, scores.table, scores.estimates
+    empty = _empty(table, estimates)
+    if empty:
+        algorithm, environment = empty[0]
+        raise InvalidInput(
+            f"{algorithm!r} has no trials on {environment!r}"
+            f"{f', and {len(empty) - 1} more cells are empty' if len(empty) > 1 else ''}: "
+            f"{asked.method.name} cannot draw from an empty sample. Run the missing cells, or leave intervals out: the "
+            "default takes them into account"
+        )
     aggregates = resampled(
-        pooled,
+        scores.pools,
         equilibrium(estimates.z_aer).d_aer,
         estimates.payoff,
         judging.resamples,
         judging.seed,
-        q_er=q_er,
+        q_er=asked.q_er,
         workers=workers,
         advance=counter("resamples", judging.resamples, progress),
     )
-    low, high = percentile_ends(aggregates, judging.delta / table.trials.size)
-    return Bounds(low, high, 0.0)
+    bounds = Bounds(*percentile_ends(aggregates, asked.delta / table.trials.size), 0.0)
+    if judging.conventions == "paper":
+        return bounds, separate(bounds)
+    # Resampled together, differences vary less than scores do.
+    n = len(table.algorithms)
+    high_ab = np.zeros((n, n))
+    for a in range(n):
+        low, high = percentile_ends(aggregates[:, a, None] - aggregates, asked.delta / (n * (n - 1) // 2))
+        high_ab[a] = high
+        high_ab[:, a] = np.maximum(high_ab[:, a], -low)
+    np.fill_diagonal(high_ab, 0.0)
+    return bounds, Differences(high_ab, np.zeros((n, n), dtype=np.bool_))
 
 
 def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
@@ -238,20 +309,27 @@ def _mean(cell: Floats) -> float:
     return mean if np.isfinite(mean) else float(np.sum(cell / cell.size))
 
 
-def _derived(judging: Judging, slack: float, part: float, cases: int) -> Derived:
+def _derived(
+    judging: Judging,
+    weightings: tuple[Weighting, ...],
+    shares: Mapping[Weighting, float],
+    slack: float,
+    part: float,
+    cases: int,
+) -> Derived:
     """Return what was derived from the options; None for what was not used."""
-    if judging.method.intervals is None:
-        return Derived()
-    if judging.conventions != "valid":
-        return Derived(slack=slack)
-    return Derived(slack=slack, functional=part, refine=cases if judging.weights == GAME else None)
+    split = dict(shares) if len(weightings) > 1 else None
+    intervals = any(judging.method_under(each).intervals is not None for each in weightings)
+    if not intervals or judging.conventions != "valid":
+        return Derived(slack=slack if intervals else None, shares=split)
+    return Derived(slack=slack, functional=part, refine=cases if GAME in weightings else None, shares=split)
 
 
-def _is_nothing_known(found: Boxes | None, pairs: Pairs) -> bool:
+def _is_nothing_known(found: Boxes | None, rankings: Sequence[Ranking]) -> bool:
     """Return whether no two algorithms are told apart, neither by their scores nor on any environment."""
-    if found is None or pairs.better_ab.any():
+    if any(ranking.pairs.better_ab.any() for ranking in rankings):
         return False
-    return bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
+    return found is not None and bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
 
 
 # Cells whose order has a smaller probability than this, if chance made it, were sorted on purpose.
@@ -285,13 +363,12 @@ def _is_sorted(cell: Floats) -> bool:
     return bool(math.log(2.0) - orders < math.log(_BY_CHANCE))
 
 
-def _warnings(
-    chosen: Method, conventions: str, trials_ae: Ints, empty: list[tuple[str, str]], *, nothing: bool
-) -> list[str]:
+def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]], *, nothing: bool) -> list[str]:
     found = []
+    chosen = judging.method
     if not chosen.guaranteed:
         found.append(f"{chosen.title} is approximate: its intervals can miss more often than they say.")
-    if conventions == "paper":
+    if judging.conventions == "paper":
         found.append(
             "The paper's conventions are in use: they count ties as wins, take equal intervals for equal payoffs and "
             "what was observed for what is possible, so no level is guaranteed."

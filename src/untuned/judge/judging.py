@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput
 from untuned.judge.intervals.method import Conventions, Method, payoff_of
@@ -14,15 +14,18 @@ from untuned.version import __version__
 
 # Numba and NumPy take half a second to load, which `untuned --help` does without.
 if TYPE_CHECKING:
-    from untuned.evaluation import Evaluation
+    from untuned.evaluation import Evaluation, Weighting
     from untuned.judge.evaluate import Progress
     from untuned.judge.percentiles import Payoff
     from untuned.judge.weights import Weights
     from untuned.scores import ScoreTable
 
-#: The equilibrium of the game, and equal weights.
+#: The equilibrium of the game, equal weights, and both of them.
 GAME = "game"
 UNIFORM = "uniform"
+BOTH = "both"
+#: The part of delta for the game's weights where both are judged by methods of their own.
+SHARE_OF_GAME = 0.5
 
 DELTA = 0.05
 CONVENTIONS: tuple[Conventions, ...] = ("valid", "paper")
@@ -40,14 +43,15 @@ class Judging:
     Attributes
     ----------
     intervals
-        The method, of those that ``untuned list intervals`` lists, or a `Method` of your own: by default ``"pairing"``,
-        the narrowest guaranteed one for numbers of trials chosen beforehand; ``"betting"`` holds however often you
-        look; with the paper's conventions ``"pbp"``.
+        The method, of those that ``untuned list intervals`` lists, or a `Method` of your own. By default ``"pairing"``
+        for the game's weights and ``"pooled"`` for all others, the most powerful guaranteed ones for numbers of trials
+        chosen beforehand; ``"betting"`` holds however often you look; with the paper's conventions ``"pbp"``.
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
-        ``"game"``, the default, for the equilibrium that no player can exploit, ``"uniform"``, or weights chosen before
-        seeing the scores: by environment, by (environment, reference), or an array of either.
+        ``"game"`` for the equilibrium of the game, ``"uniform"`` for equal weights, ``"both"``, the default, for a
+        ranking under each; or weights chosen before seeing the scores: by environment, by (environment, reference), or
+        an array of either. With the paper's conventions ``"game"`` is the default.
     conventions
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
     resamples
@@ -70,18 +74,21 @@ class Judging:
     intervals: "str | Method | None" = field(
         default=None,
         metadata=option(
-            "How intervals are made: untuned list intervals. By default pairing.", str | None, metavar="METHOD"
+            "How intervals are made: untuned list intervals. By default pairing, and pooled for equal or given weights.",
+            str | None,
+            metavar="METHOD",
         ),
     )
     delta: float = field(
         default=DELTA, metadata=option("The probability that any interval may miss, in (0, 0.5].", float)
     )
-    weights: "Weights" = field(
-        default=GAME,
+    weights: "Weights | None" = field(
+        default=None,
         metadata=option(
-            "Weights of environments: the game's, equal ones, given ones, or a JSON file {environment: weight}.",
-            str,
-            metavar="game|uniform|NAME=W,...|FILE",
+            "Weights of environments: the game's, equal ones, both (the default), given ones, or a JSON file "
+            "{environment: weight}.",
+            str | None,
+            metavar="game|uniform|both|NAME=W,...|FILE",
         ),
     )
     conventions: Conventions = field(
@@ -103,7 +110,15 @@ class Judging:
             raise InvalidInput(f"conventions={self.conventions!r}: pass 'valid' or 'paper'")
         self._set("delta", level(self.delta))
         check_conventions(self.method, self.conventions)
-        self._set("weights", checked(self.weights))
+        if self.weights is not None:
+            self._set("weights", checked(self.weights))
+        if self.conventions == "paper" and self.weights == BOTH:
+            raise InvalidInput("conventions='paper' is for one weighting: pass weights='game', as published")
+        if self.method.fixed and self.weights in (GAME, BOTH):
+            raise InvalidInput(
+                f"intervals={self.method.name!r} is for weights chosen beforehand: pass weights='uniform', or leave "
+                "intervals out, which uses it for equal weights and another method for the game's"
+            )
         self._set("resamples", whole("resamples", self.resamples, 1, f"{RESAMPLES} as in the paper"))
         self._set("seed", whole("seed", self.seed, 0, f"{SEED} by default"))
         if self.refine is not None:
@@ -115,15 +130,54 @@ class Judging:
 
     @property
     def method(self) -> Method:
-        """The interval method that `intervals` names."""
-        from untuned.judge.methods import method
+        """The interval method of the first ranking."""
+        return self.method_under(self.weightings[0])
 
+    def method_under(self, weights: "Weighting") -> Method:
+        """Return the interval method for a weighting."""
+        from untuned.judge.methods import FIXED_DEFAULT, method
+
+        if self.intervals is None and self.conventions == "valid" and weights != GAME:
+            return method(FIXED_DEFAULT)
         return method(self.intervals, self.conventions)
 
     @property
+    def weightings(self) -> "tuple[Weighting, ...]":
+        """The rankings that are asked for; of one environment there is none under the game's weights."""
+        if self.weights is None:
+            if self.conventions == "paper":
+                return (GAME,)
+            fixed = self.intervals is not None and _is_fixed(self.intervals)
+            return (UNIFORM,) if fixed else (GAME, UNIFORM)
+        if self.weights == BOTH:
+            return (GAME, UNIFORM)
+        return (GAME,) if self.weights == GAME else (UNIFORM,) if self.weights == UNIFORM else ("given",)
+
+    def shares(self, weightings: "Sequence[Weighting]") -> "dict[Weighting, float]":
+        """Return the part of delta that each ranking gets, all of it where rankings hold on the same event.
+
+        Intervals on percentiles hold for every weighting at once. Where rankings have methods of their own, delta is
+        split beforehand.
+
+        Parameters
+        ----------
+        weightings
+            The rankings.
+        """
+        methods = {self.method_under(each) for each in weightings}
+        if len(weightings) == 1 or (len(methods) == 1 and self.method.intervals is not None):
+            return dict.fromkeys(weightings, 1.0)
+        return {each: SHARE_OF_GAME if each == GAME else 1.0 - SHARE_OF_GAME for each in weightings}
+
+    @property
     def valid(self) -> bool:
-        """Whether the method guarantees its level under these conventions."""
-        return self.method.guaranteed and self.conventions == "valid"
+        """Whether the methods guarantee their level under these conventions."""
+        return self.conventions == "valid" and all(self.method_under(each).guaranteed for each in self.weightings)
+
+    @property
+    def anytime(self) -> bool:
+        """Whether the level also holds when intermediate results decide how many trials are run."""
+        return all(self.method_under(each).anytime for each in self.weightings)
 
     @property
     def payoff(self) -> "Payoff":
@@ -131,16 +185,15 @@ class Judging:
         return payoff_of(self.conventions)
 
     @property
-    def weighting(self) -> Literal["game", "uniform", "given"]:
-        """Where the weights come from."""
-        if self.weights == GAME:
-            return "game"
-        return "uniform" if self.weights == UNIFORM else "given"
+    def weighting(self) -> str:
+        """Where the weights come from: ``"game"``, ``"uniform"``, ``"both"`` or ``"given"``."""
+        return BOTH if len(self.weightings) > 1 else self.weightings[0]
 
     def facts(self) -> dict[str, object]:
         """Return the options in use as plain JSON types; for ``refine`` see `Evaluation.derived`."""
         found: dict[str, object] = {name: getattr(self, name) for name in declared(Judging) if name != "refine"}
-        found |= {"intervals": self.method.name, "weights": self.weighting}
+        methods = dict.fromkeys(self.method_under(each).name for each in self.weightings)
+        found |= {"intervals": " and ".join(methods), "weights": self.weighting}
         resampling = {name: found.pop(name) for name in ("resamples", "seed")}
         return found | {"payoff": self.payoff} | (resampling if self.method.intervals is None else {})
 
@@ -159,7 +212,7 @@ class Judging:
         """
         from untuned.judge.weights import weights_of
 
-        weights_of(self.weights, algorithms, environments)
+        weights_of(self, algorithms, environments)
 
     def judge(
         self, scores: "ScoreTable", *, workers: int | None = None, progress: "Progress | None" = None
@@ -188,6 +241,13 @@ class Judging:
         found = judge(scores, self, workers=processors() if workers is None else workers, progress=progress)
         versions = {"untuned": __version__, "numpy": numpy.__version__}
         return replace(found, provenance=MappingProxyType({**found.provenance, **versions}))
+
+
+def _is_fixed(intervals: "str | Method") -> bool:
+    """Return whether a method is for weights chosen beforehand alone."""
+    from untuned.judge.methods import method
+
+    return method(intervals).fixed
 
 
 def level(delta: object) -> float:

@@ -12,12 +12,14 @@ from untuned.judge.intervals import bentkus, betting, dkw, kl, pairing, student,
 from untuned.judge.intervals.method import Conventions, Method, payoff_of
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
+from untuned.judge.pooled import bounds as pooled
 from untuned.judge.simultaneous_intervals import Boxes, equal_ends, structural
 from untuned.scores import ScoreTable
 
 __all__ = [
     "BUILT_IN",
     "DEFAULT",
+    "FIXED_DEFAULT",
     "METHODS",
     "PUBLISHED_DEFAULT",
     "Conventions",
@@ -30,12 +32,14 @@ __all__ = [
 ]
 
 BUILT_IN: tuple[Method, ...] = tuple(
-    each.METHOD for each in (pairing, betting, bentkus, kl, wilson, dkw, student, bootstrap)
+    each.METHOD for each in (pairing, pooled, betting, bentkus, kl, wilson, dkw, student, bootstrap)
 )
 #: By name, in the order of lists; `register` adds to them.
 METHODS = {each.name: each for each in BUILT_IN}
 #: The narrowest guaranteed method for a number of trials chosen beforehand (docs/decisions/0010).
 DEFAULT = "pairing"
+#: The default for weights chosen beforehand (docs/decisions/0018).
+FIXED_DEFAULT = "pooled"
 #: What the paper recommends: the default under its conventions.
 PUBLISHED_DEFAULT = "pbp"
 

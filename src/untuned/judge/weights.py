@@ -7,19 +7,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.judging import GAME, UNIFORM
+from untuned.evaluation import Weighting
+from untuned.judge.judging import BOTH, GAME, UNIFORM, Judging
 from untuned.scores import Floats
 
-#: "game" for the equilibrium, "uniform", weights by environment, by (environment, reference), or an array of either.
+#: "game" for the equilibrium, "uniform", "both", weights by environment, by (environment, reference), or an array of either.
 Weights = str | Mapping[str, float] | Mapping[tuple[str, str], float] | ArrayLike
 
 
 def checked(weights: Weights) -> Weights:
     """Return weights as a string, a dictionary or nested tuples: a copy, which can be compared."""
     if isinstance(weights, str):
-        if weights not in (GAME, UNIFORM):
+        if weights not in (GAME, UNIFORM, BOTH):
             raise InvalidInput(
-                f"weights={weights!r}: pass 'game', 'uniform', a dictionary by environment, or an array "
+                f"weights={weights!r}: pass 'game', 'uniform', 'both', a dictionary by environment, or an array "
                 "[environment, reference]"
             )
         return str(weights)
@@ -37,20 +38,30 @@ def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
-def weights_of(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
-    """Return the weights q[e, r], None for those of the game, and refuse names that leave nothing to compare."""
+def weights_of(
+    judging: Judging, algorithms: Sequence[str], environments: Sequence[str]
+) -> dict[Weighting, Floats | None]:
+    """Return the weights q[e, r] of every ranking, None for those of the game, and refuse where nothing is to compare.
+
+    Of one environment there is no game: it is left out, unless it was the only ranking that was asked for.
+    """
     if len(algorithms) == 1:
         raise InvalidInput(
             f"there is one algorithm, {algorithms[0]!r}: percentiles compare algorithms with one another. Add another, "
             "at least a simple baseline"
         )
-    q_er = fixed(weights, algorithms, environments)
-    if q_er is None and len(environments) == 1:
+    wanted = judging.weightings
+    if len(environments) == 1 and len(wanted) > 1:
+        wanted = tuple(each for each in wanted if each != GAME)
+    if len(environments) == 1 and wanted == (GAME,):
         raise InvalidInput(
             f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
             "pass weights='uniform' to average over the references alone"
         )
-    return q_er
+    return {
+        each: None if each == GAME else fixed(judging.weights if each == "given" else UNIFORM, algorithms, environments)
+        for each in wanted
+    }
 
 
 def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:

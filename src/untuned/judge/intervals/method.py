@@ -31,12 +31,14 @@ class Method:
     published
         Whether it is one of the paper's, to which alone the paper's conventions apply.
     intervals
-        The ends of intervals on all percentiles; None for the bootstrap, which goes to aggregates directly.
+        The ends of intervals on all percentiles; None for methods that bound aggregates directly.
     anytime
         Whether it keeps its level when looking at the results decides how many trials are run.
     block
         The size of the blocks that it cuts samples into, in the order of the trials, which must then not depend on the
         scores; 0 where the order does not matter.
+    fixed
+        Whether it is for weights chosen beforehand alone.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Method:
     intervals: "Intervals | None"
     anytime: bool = False
     block: int = 0
+    fixed: bool = False
 
 
 def payoff_of(conventions: Conventions) -> "Payoff":

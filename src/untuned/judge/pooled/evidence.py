@@ -10,7 +10,7 @@ lambda_j depend on weights and numbers of trials alone.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.9
 #: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
-FEWEST, MOST, DEALT = 2, 200, 20_000
+FEWEST, MOST, DEALT = 2, 64, 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,41 +67,42 @@ class Evidence:
             low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
         return low
 
-    def log_e_capped(self, weights_e: Floats, cap: Floats) -> Floats:
-        """Return the evidence under every weighting in which no environment counts more than ``cap`` times its weight.
+    def largest_cap(self, weights_e: Floats, nats: float) -> Floats:
+        """Return the largest c such that theta is positive under every weighting with no environment above c times w_e.
 
         A power s in [0, 1] of F_e has a mean of at most exp(lambda s w_e d_e), by Jensen's inequality. So for weights
         v_e <= c w_e the product of F_e^(v_e/(c w_e)) is evidence that the sum of v_e d_e is positive, and the smallest
-        such product, a fractional knapsack, is evidence for all of these weightings at once.
+        such product, a fractional knapsack, is evidence for all of these weightings at once. It is convex in 1/c, and 1
+        at 1/c = 0: so it is at least e^nats for all c up to the largest one.
 
         Parameters
         ----------
         weights_e
             The weights w_e, summing to 1.
-        cap
-            The c, [a, b]; at least 1.
+        nats
+            The logarithm of the evidence that is asked for.
+
+        Returns
+        -------
+        [a, b]; NaN where not even c = 1 has so much evidence.
         """
         rates = self.log_factor_ejab / weights_e[:, None, None, None]
         order = np.argsort(rates, axis=0)
-        sizes = np.take_along_axis(np.broadcast_to(weights_e[:, None, None, None], rates.shape), order, axis=0)
+        rates = np.take_along_axis(rates, order, axis=0)
+        sizes = weights_e[order]
         before = np.cumsum(sizes, axis=0) - sizes
-        taken = np.clip(1.0 / cap - before, 0.0, sizes)
-        smallest = (taken * np.take_along_axis(rates, order, axis=0)).sum(axis=0)
-        return _log_sum(self.log_share_jab + smallest)
 
-    def cap(self, weights_e: Floats, nats: float) -> Floats:
-        """Return the largest c for which `log_e_capped` is at least ``nats``, [a, b]; NaN where it is for none.
+        def passed(inverse_ab: Floats) -> Bools:
+            smallest = (np.clip(inverse_ab - before, 0.0, sizes) * rates).sum(axis=0)
+            enough: Bools = _log_sum(self.log_share_jab + smallest) >= nats
+            return enough
 
-        The evidence is convex in 1/c, and 1 at 1/c = 0: so it is at least e^nats from one point on, and in between no
-        weighting is tested that a smaller c did not pass.
-        """
-        shape = self.stake_jab.shape[1:]
-        low, high = np.zeros(shape), np.ones(shape)
-        possible = self.log_e_capped(weights_e, high) >= nats
-        for _ in range(40):
+        low, high = np.zeros(rates.shape[2:]), np.ones(rates.shape[2:])
+        possible = passed(high)
+        for _ in range(30):
             middle = 0.5 * (low + high)
-            passed = self.log_e_capped(weights_e, 1.0 / np.maximum(middle, 1e-12)) >= nats
-            low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+            enough = passed(middle)
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return np.where(possible, 1.0 / high, np.nan)
 
 
@@ -173,7 +174,7 @@ def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
     split = _split(given)
     splits = (split.rows_eab > 0).any(axis=0)
     stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, split, nats)])
-    shares = np.log(np.repeat(SHARES, 1))[:, None, None]
+    shares = np.log(np.array(SHARES))[:, None, None]
     with np.errstate(divide="ignore"):
         log_share = np.concatenate(
             [np.where(splits, shares + math.log(0.5), shares), np.where(splits, shares + math.log(0.5), -np.inf)]
@@ -258,9 +259,7 @@ def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
     return np.array(LADDER)[:, None, None] * largest
 
 
-def _log_factors(
-    given: Weighed, forms: Sequence[tuple[_Form, Floats]], instead: _Form, workers: int
-) -> Floats:
+def _log_factors(given: Weighed, forms: Sequence[tuple[_Form, Floats]], instead: _Form, workers: int) -> Floats:
     """Return log F_e for all stakes of all forms; ``instead`` is the form of pairs for which one has no rows."""
 
     def one(e: int) -> Floats:
@@ -309,7 +308,3 @@ def _places(pool: Pool, names: tuple[str, tuple[str, ...]]) -> Ints:
         ],
         axis=1,
     )
-
-
-#: Called after every step.
-Advance = Callable[[int], None]

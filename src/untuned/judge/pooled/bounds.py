@@ -1,0 +1,124 @@
+"""`pooled`: verdicts and bounds for weights chosen beforehand, from evidence pooled over environments.
+
+Four statements share the delta, by parts fixed beforehand: verdicts by closed testing; intervals on scores and on
+differences; by how much weights may change before a verdict falls; and head-to-head comparisons.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from untuned.evaluation import HeadToHead
+from untuned.judge.differences import closed
+from untuned.judge.intervals.method import Method
+from untuned.judge.percentiles import Percentiles
+from untuned.judge.pool import Pool
+from untuned.judge.pooled.closure import decided, transitive
+from untuned.judge.pooled.evidence import Bools, Weighed, differences, head_to_head, scores, weighed
+from untuned.judge.propagate import Bounds
+from untuned.scores import Floats, ScoreTable
+from untuned.verdicts import Pairs
+
+#: Parts of delta. What is asked for most often gets most of it; a part of a half costs 0.7 of some ten nats.
+VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.6, 0.1, 0.05, 0.05, 0.15, 0.05
+
+METHOD = Method(
+    "pooled",
+    "Pooled",
+    True,
+    "evidence added up over environments, for weights chosen beforehand; the most from few trials",
+    False,
+    None,
+    fixed=True,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """What pooled evidence shows, all of it together with probability at least 1 - delta.
+
+    Attributes
+    ----------
+    bounds
+        On the scores.
+    pairs
+        On their differences, with verdicts.
+    cap_ab
+        How many times its weight an environment may count before "a is better than b" may fail; NaN where it is open.
+    head_to_head
+        Every two algorithms against each other alone.
+    """
+
+    bounds: Bounds
+    pairs: Pairs
+    cap_ab: Floats
+    head_to_head: HeadToHead
+
+
+def pooled(
+    table: ScoreTable,
+    pools: Sequence[Pool],
+    estimates: Percentiles,
+    q_er: Floats,
+    score_a: Floats,
+    delta: float,
+    workers: int = 1,
+) -> Pooled:
+    """Return scores' bounds, verdicts and head-to-head comparisons for weights chosen beforehand.
+
+    Parameters
+    ----------
+    table, pools, estimates
+        The scores, and their percentiles.
+    q_er
+        The weights, summing to 1.
+    score_a
+        The estimated scores.
+    delta
+        The probability that any of it is wrong.
+    workers
+        Threads; no number depends on it.
+    """
+    n = len(table.algorithms)
+    given = weighed(table, pools, q_er)
+    directions = n * (n - 1)
+
+    def nats(part: float, statements: int) -> float:
+        return math.log(statements / (part * delta))
+
+    evidence = differences(given, nats(VERDICTS, directions), workers)
+    above, below = scores(given, nats(SCORES, 2 * n), workers)
+    ends = nats(SCORES, 2 * n)
+    low_a = np.minimum(np.maximum(0.5 + above.lower_limit(ends)[:, 0], 0.0), score_a)
+    high_a = np.maximum(np.minimum(0.5 - below.lower_limit(ends)[:, 0], 1.0), score_a)
+    difference_ab = score_a[:, None] - score_a[None, :]
+    high_ab = np.minimum(-evidence.lower_limit(nats(DIFFERENCES, directions)).T, high_a[:, None] - low_a[None, :])
+    same_ab = given.same_eab.all(axis=0)
+    high_ab = closed(np.where(same_ab, 0.0, np.maximum(high_ab, difference_ab)))
+    tested = decided(evidence.log_e(), VERDICTS * delta)
+    better = transitive(tested | (-high_ab.T > 0.0))
+    # All of it holds together: a verdict bounds a difference, too.
+    high_ab = np.where(better.T, np.minimum(high_ab, 0.0), high_ab)
+    caps = evidence.largest_cap(given.weights_e, nats(CAPS, directions))
+    return Pooled(
+        Bounds(low_a, high_a, 0.0),
+        Pairs(-high_ab.T, high_ab, better),
+        np.where(better, np.fmax(caps, 1.0), np.nan),
+        _head_to_head(given, estimates, q_er, delta, workers),
+    )
+
+
+def _head_to_head(given: Weighed, estimates: Percentiles, q_er: Floats, delta: float, workers: int) -> HeadToHead:
+    n = q_er.shape[1]
+    directions = n * (n - 1)
+    goal = math.log(directions / (WINS * delta))
+    evidence = head_to_head(given, goal, workers)
+    win_ab = np.einsum("aeb,e->ab", estimates.z_aer, q_er.sum(axis=1))
+    low_ab = 0.5 + evidence.lower_limit(math.log(directions / (WIN_INTERVALS * delta)))
+    better: Bools = (evidence.log_e() >= goal) | (low_ab > 0.5)
+    low_ab = np.minimum(np.where(better, np.maximum(low_ab, 0.5), np.maximum(low_ab, 0.0)), win_ab)
+    same_ab = given.same_eab.all(axis=0)
+    low_ab = np.where(same_ab, 0.5, low_ab)
+    return HeadToHead(win_ab, low_ab, 1.0 - low_ab.T, better)
