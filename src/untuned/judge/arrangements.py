@@ -13,7 +13,7 @@ from untuned.scores import Ints
 def stream(names: Sequence[str]) -> Words:
     """Return the state of a random stream that depends on some names alone."""
     digest = hashlib.blake2b(repr(tuple(names)).encode("utf-8", errors="surrogatepass"), digest_size=8).digest()
-    found = streams(int.from_bytes(digest, "little"), 1)[0]
+    found: Words = streams(int.from_bytes(digest, "little"), 1)[0]
     skip_first(found)
     return found
 

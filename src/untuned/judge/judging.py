@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from untuned.errors import InvalidInput
 from untuned.judge.intervals.method import Conventions, Method, payoff_of
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from untuned.scores import ScoreTable
 
 #: The equilibrium of the game, equal weights, and both of them.
-GAME = "game"
-UNIFORM = "uniform"
+GAME: Literal["game"] = "game"
+UNIFORM: Literal["uniform"] = "uniform"
 BOTH = "both"
 #: The part of delta for the game's weights where both are judged by methods of their own.
 SHARE_OF_GAME = 0.5
@@ -74,7 +74,7 @@ class Judging:
     intervals: "str | Method | None" = field(
         default=None,
         metadata=option(
-            "How intervals are made: untuned list intervals. By default pairing, and pooled for equal or given weights.",
+            "How intervals are made: untuned list intervals. By default pairing, pooled for equal or given weights.",
             str | None,
             metavar="METHOD",
         ),

@@ -11,7 +11,8 @@ from untuned.evaluation import Weighting
 from untuned.judge.judging import BOTH, GAME, UNIFORM, Judging
 from untuned.scores import Floats
 
-#: "game" for the equilibrium, "uniform", "both", weights by environment, by (environment, reference), or an array of either.
+#: "game" for the equilibrium, "uniform", "both"; weights by environment, by (environment, reference), or an array of
+#: either.
 Weights = str | Mapping[str, float] | Mapping[tuple[str, str], float] | ArrayLike
 
 
@@ -58,10 +59,8 @@ def weights_of(
             f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
             "pass weights='uniform' to average over the references alone"
         )
-    return {
-        each: None if each == GAME else fixed(judging.weights if each == "given" else UNIFORM, algorithms, environments)
-        for each in wanted
-    }
+    given = UNIFORM if judging.weights is None or judging.weights == BOTH else judging.weights
+    return {each: None if each == GAME else fixed(given, algorithms, environments) for each in wanted}
 
 
 def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:

@@ -44,7 +44,7 @@ def scoring(evaluation: Evaluation) -> str:
 
 def weighing(evaluation: Evaluation) -> str:
     """Return a sentence on how environments are weighed."""
-    chosen = evaluation.judging.weighting
+    chosen = evaluation.weights
     if chosen == "game":
         return (
             "Environments and references are weighed by the equilibrium of a game, in which one player picks an "

@@ -22,7 +22,7 @@ from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs
 
 #: Parts of delta. What is asked for most often gets most of it; a part of a half costs 0.7 of some ten nats.
-VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.6, 0.1, 0.05, 0.05, 0.15, 0.05
+VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.7, 0.08, 0.04, 0.04, 0.1, 0.04
 
 METHOD = Method(
     "pooled",

@@ -6,8 +6,8 @@ dropped and rows are independent. In a row, D is a number with mean d, the envir
 
     E exp(u c) (1 + u (D - c)) <= exp(u d),
 
-if 1 + u (D - c) is positive, which a centre of at most (1 - MARGIN)/u - b makes sure of. So the product over R rows with
-u = lambda w/R has a mean of at most exp(lambda w d), whatever the distributions, and so has its average over
+if 1 + u (D - c) is positive, which a centre of at most (1 - MARGIN)/u - b makes sure of. So the product over R rows
+with u = lambda w/R has a mean of at most exp(lambda w d), whatever the distributions, and so has its average over
 arrangements. Five kinds of D:
 
 - `JOINT`: a row's score of i less that of l;
@@ -97,7 +97,7 @@ def log_factors(
         direct = rho[pairs[q, 0]] + rho[pairs[q, 1]]
         if kind == DIRECT:
             bound[q] = 0.5
-        elif kind == ABOVE or kind == BELOW:
+        elif kind in (ABOVE, BELOW):
             bound[q] = 0.5 * (1.0 - rho[pairs[q, 0]])
         else:
             bound[q] = 1.0 - 0.5 * direct
@@ -130,7 +130,8 @@ def log_factors(
                     largest[j, q] = value
                 else:
                     means[j, q] += math.exp(value - largest[j, q])
-    return largest + np.log(means / arrangements)
+    found: Floats = largest + np.log(means / arrangements)
+    return found
 
 
 @kernel

@@ -37,7 +37,7 @@ def content(
         "answer": answer(readable),
         "verdicts": readable.verdicts,
         "valid": evaluation.valid,
-        "game": evaluation.judging.weighting == "game",
+        "game": evaluation.weights == "game",
         "claim": evaluation.claim,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),

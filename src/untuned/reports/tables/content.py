@@ -144,7 +144,7 @@ def weights(evaluation: Evaluation) -> Table:
     caption = _sentences(
         "What each environment weighs in the scores over all references, and each reference over all environments; "
         "either sum is 1.",
-        origin.get(evaluation.judging.weighting, "They were given."),
+        origin.get(evaluation.weights, "They were given."),
     )
     columns = (
         Column("Of", ("of",), "group"),
