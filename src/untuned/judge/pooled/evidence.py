@@ -33,7 +33,7 @@ TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.9
 #: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
-FEWEST, MOST, DEALT = 2, 64, 20_000
+FEWEST, MOST, DEALT = 2, 256, 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +276,10 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     alone = form.kind in (ABOVE, BELOW)
     present = trials > 0
     known = present[:, None] if alone else present[:, None] & present[None, :]
-    # Where one of two has no trials, the worst is assumed.
-    found = np.broadcast_to(np.where(known, 0.0, -stakes * weight * form.bound_eab[e]), stakes.shape).copy()
     wanted = known if alone else known & (owner_of[:, None] != owner_of[None, :])
-    found[:, ~wanted & known] = 0.0
+    # Where one of two has no trials, the worst is assumed; what is identical does not differ.
+    unknown = ~known if alone else ~known & (owner_of[:, None] != owner_of[None, :])
+    found = np.where(unknown, -stakes * weight * form.bound_eab[e], 0.0)
     shares: Floats = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size).astype(np.float64)
     lost = float(shares[pool.sizes == 0].sum())
     shares[pool.sizes == 0] = 0.0
