@@ -105,7 +105,9 @@ def test_methods_are_known_by_their_names() -> None:
 
 def test_settings_say_what_was_done() -> None:
     always = {"intervals", "delta", "weights", "conventions", "payoff"}
-    assert set(evaluate(table()).settings) == always | {"slack", "refine", "functional"}
+    assert set(evaluate(table()).settings) == always | {"slack", "refine", "functional", "shares"}
+    assert set(evaluate(table(), weights="game").settings) == always | {"slack", "refine", "functional"}
+    assert set(evaluate(table(), weights="uniform").settings) == always
     assert evaluate(table()).settings["functional"] == 0.0
     assert set(evaluate(table(), conventions="paper").settings) == always | {"slack"}
     found = evaluate(table(), intervals="bootstrap", resamples=20, seed=3, weights="uniform")
@@ -150,7 +152,7 @@ def test_progress_is_told_in_order_and_in_the_callers_thread(intervals: str, wor
     def progress(*step: object) -> None:
         told.append((*step, threading.get_ident()))
 
-    evaluate(table(), intervals=intervals, resamples=25, workers=workers, progress=progress)
+    evaluate(table(), intervals=intervals, weights="game", resamples=25, workers=workers, progress=progress)
     assert told == [
         (what, done, total, threading.get_ident())
         for what, total in STEPS[intervals].items()
@@ -243,11 +245,11 @@ def test_json_holds_everything(intervals: str) -> None:
     found = evaluate(table(ranges=None), intervals=intervals, resamples=20)
     content = no_odd_numbers(found.to_json())
     assert content == found.to_dict()
-    assert list(content) == [
-        *("method", "valid", "anytime", "delta", "algorithms", "pairs", "groups", "partial_order", "verdicts"),
-        *("environments", "references"),
-        *("settings", "provenance", "warnings"),
-    ]
+    of_a_ranking = ("weights", "method", "algorithms", "pairs", "groups", "partial_order", "verdicts")
+    assert {*of_a_ranking, "valid", "anytime", "delta", "rankings", "head_to_head", "claim"} <= set(content)
+    assert {"environments", "references", "settings", "provenance", "warnings"} <= set(content)
+    assert [each["weights"] for each in content["rankings"]] == [each.weights for each in found.rankings]
+    assert content["rankings"][0] == {name: content[name] for name in of_a_ranking}
     assert content["method"] == intervals
     assert content["valid"] is METHODS[intervals].guaranteed
     assert content["delta"] == 0.05
@@ -423,7 +425,7 @@ def test_whole_numbers_and_truth_values_are_scores() -> None:
 
 def test_fixed_weights_average_the_intervals() -> None:
     """The paper's lemma: with weights that were chosen beforehand, the ends of y are the weighted ends of z."""
-    found = evaluate(table(), weights={"hill": 1, "maze": 3})
+    found = evaluate(table(), intervals="pairing", weights={"hill": 1, "maze": 3})
     np.testing.assert_allclose(found.q_er, [[1 / 12] * 3, [3 / 12] * 3])
     for values, of in (
         (found.score_a, found.percentiles.z_aer),
@@ -440,7 +442,8 @@ def test_fixed_weights_average_the_intervals() -> None:
         [1e-310, 3e-310],
     )
     for weights in same:
-        np.testing.assert_allclose(evaluate(table(), weights=weights).low_a, found.low_a, atol=1e-12)
+        again = evaluate(table(), intervals="pairing", weights=weights)
+        np.testing.assert_allclose(again.low_a, found.low_a, atol=1e-12)
 
 
 def test_uniform_weights() -> None:
@@ -456,8 +459,12 @@ def test_uniform_weights() -> None:
 def test_one_environment_needs_weights() -> None:
     one = table().select(environments=["hill"])
     with pytest.raises(InvalidInput, match="one environment, 'hill': the game has no environments to weigh"):
-        evaluate(one)
-    assert evaluate(one, weights="uniform").score_a[2] > 0.5
+        evaluate(one, weights="game")
+    for weights in (None, "both", "uniform"):
+        found = evaluate(one, weights=weights)
+        assert [each.weights for each in found.rankings] == ["uniform"]
+        assert found.score_a[2] > 0.5
+        assert found.derived.shares is None
     only = evaluate(one, weights={("hill", "worst"): 1.0})
     np.testing.assert_array_equal(only.score_a, only.percentiles.z_aer[:, 0, 1])
 
@@ -478,7 +485,7 @@ def test_one_environment_needs_weights() -> None:
         ([1, 2, 3], r"shape \(3,\): pass one per environment, \(2,\), or one per environment and reference, \(2, 3\)"),
         ([["a"]], "not numbers"),
         ([[1, 2], [3]], "not numbers"),
-        (None, r"shape \(\)"),
+        (3.0, r"shape \(\)"),
     ],
 )
 def test_weights_that_are_none(weights: Any, message: str) -> None:

@@ -59,14 +59,12 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     shares = judging.shares(tuple(weights))
     methods = {each: judging.method_under(each) for each in weights}
 
-    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
-    parts = {
-        each: share(estimates.trials_ae, q_er)
-        if judging.conventions == "valid" and methods[each].intervals is not None and not methods[each].anytime
-        else 0.0
-        for each, q_er in weights.items()
-    }
     boxed = [each for each in weights if methods[each].intervals is not None]
+    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only, and
+    # where rankings share intervals it must not cost the game's.
+    parts = dict.fromkeys(weights, 0.0)
+    if boxed and judging.conventions == "valid" and not methods[boxed[0]].anytime:
+        parts[boxed[0]] = share(estimates.trials_ae, weights[boxed[0]])
     found: Boxes | None = None
     if boxed:
         level = shares[boxed[0]] * (1.0 - sum(parts[each] for each in boxed)) * judging.delta

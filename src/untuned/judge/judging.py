@@ -109,9 +109,9 @@ class Judging:
         if self.conventions not in CONVENTIONS:
             raise InvalidInput(f"conventions={self.conventions!r}: pass 'valid' or 'paper'")
         self._set("delta", level(self.delta))
-        check_conventions(self.method, self.conventions)
         if self.weights is not None:
             self._set("weights", checked(self.weights))
+        check_conventions(self.method, self.conventions)
         if self.conventions == "paper" and self.weights == BOTH:
             raise InvalidInput("conventions='paper' is for one weighting: pass weights='game', as published")
         if self.method.fixed and self.weights in (GAME, BOTH):
