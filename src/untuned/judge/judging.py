@@ -195,7 +195,11 @@ class Judging:
         methods = dict.fromkeys(self.method_under(each).name for each in self.weightings)
         found |= {"intervals": " and ".join(methods), "weights": self.weighting}
         resampling = {name: found.pop(name) for name in ("resamples", "seed")}
-        return found | {"payoff": self.payoff} | (resampling if self.method.intervals is None else {})
+        return (
+            found
+            | {"payoff": self.payoff}
+            | (resampling if self.method.intervals is None and not self.method.fixed else {})
+        )
 
     def check(self, algorithms: Sequence[str], environments: Sequence[str]) -> None:
         """Refuse what `judge` would refuse of scores with these names: for callers with hours of work before it.
