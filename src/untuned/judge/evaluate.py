@@ -23,9 +23,10 @@ from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import GAME, Judging, whole
-from untuned.judge.methods import boxes
+from untuned.judge.multiplicity import boxes_with_weight, check_maximum, declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
-from untuned.judge.pool import Pool, pools
+from untuned.judge.pool import pools
+from untuned.judge.prefixes import without_gaps
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.simultaneous_intervals import Boxes
@@ -51,12 +52,15 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
     chosen, delta, conventions = judging.method, judging.delta, judging.conventions
+    table, gaps = without_gaps(table, chosen)
     q_er = weights_of(judging.weights, table.algorithms, table.environments)
+    check_maximum(judging.max_algorithms, table.algorithms)
 
     n = len(table.algorithms)
     pooled = pools(table)
     estimates = percentiles(pooled, judging.payoff)
-    empty = _empty(table, estimates)
+    empty = _empty(table, estimates, q_er)
+    spent = declared_delta(delta, judging.max_algorithms, pooled, q_er)
     if chosen.intervals is None and empty:
         algorithm, environment = empty[0]
         raise InvalidInput(
@@ -73,21 +77,21 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     part = 0.0
     cases = _cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
     if chosen.intervals is None:
-        bounds = _bootstrapped(pooled, estimates, table, judging, q_er, workers, progress)
+        bounds = _bootstrapped(table, judging, q_er, workers, progress)
         differences = separate(bounds)
     else:
         # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
         if conventions == "valid" and not chosen.anytime:
             part = share(estimates.trials_ae, q_er)
-        found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
+        found = boxes_with_weight(chosen, table, pooled, estimates, (1.0 - part) * spent, conventions, q_er)
         if q_er is not None:
             bounds = weighted(found, q_er)
-            differences = under_given_weights(bounds, estimates, q_er, part * delta)
+            differences = under_given_weights(bounds, estimates, q_er, part * spent)
         elif conventions == "paper":
             bounds = propagated(found, workers=workers, advance=counter("bounds", 2 * n, progress))
             differences = separate(bounds)
         else:
-            bounds, differences = _bounded(found, estimates, score_a, part * delta, cases, workers, progress)
+            bounds, differences = _bounded(found, estimates, score_a, part * spent, cases, workers, progress)
     if conventions == "valid":
         differences = equal(differences, table.kinds)
     pairs = differences.pairs()
@@ -113,6 +117,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         provenance=table.provenance,
         warnings=(
             *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
+            *gaps,
             *_out_of_order(chosen, table),
             *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
         ),
@@ -133,9 +138,12 @@ def _unsolved(error: float, slack: float) -> list[str]:
     return found
 
 
-def _empty(table: ScoreTable, estimates: Percentiles) -> list[tuple[str, str]]:
-    """Return the cells nothing is known about: neither measured nor declared identical to one that was."""
-    return [(table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0)]
+def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> list[tuple[str, str]]:
+    """Return the cells with weight of which nothing is known: neither measured nor declared identical to one."""
+    counted = with_weight(q_er, len(table.environments))
+    return [
+        (table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0) if e in counted
+    ]
 
 
 def _check(table: ScoreTable) -> None:
@@ -182,26 +190,28 @@ def _cases(n: int, m: int) -> int:
 
 
 def _bootstrapped(
-    pooled: tuple[Pool, ...],
-    estimates: Percentiles,
-    table: ScoreTable,
-    judging: Judging,
-    q_er: Floats | None,
-    workers: int,
-    progress: Progress | None,
+    table: ScoreTable, judging: Judging, q_er: Floats | None, workers: int, progress: Progress | None
 ) -> Bounds:
+    # Samples are drawn one after another from one stream: in the order of their names, which the table's does not
+    # change.
+    a = np.argsort(table.algorithms, kind="stable")
+    e = np.array(sorted(with_weight(q_er, len(table.environments)), key=lambda number: table.environments[number]))
+    by_name = table.select([table.algorithms[i] for i in a], [table.environments[j] for j in e])
+    pooled = pools(by_name)
+    estimates = percentiles(pooled, judging.payoff)
     aggregates = resampled(
         pooled,
         equilibrium(estimates.z_aer).d_aer,
         estimates.payoff,
         judging.resamples,
         judging.seed,
-        q_er=q_er,
+        q_er=None if q_er is None else np.ascontiguousarray(q_er[np.ix_(e, a)]),
         workers=workers,
         advance=counter("resamples", judging.resamples, progress),
     )
-    low, high = percentile_ends(aggregates, judging.delta / table.trials.size)
-    return Bounds(low, high, 0.0)
+    bounds = Bounds(np.empty(a.size), np.empty(a.size), 0.0)
+    bounds.low_a[a], bounds.high_a[a] = percentile_ends(aggregates, judging.delta / by_name.trials.size)
+    return bounds
 
 
 def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:

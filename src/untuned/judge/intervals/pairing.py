@@ -134,8 +134,8 @@ def mean_wins(first: Floats, second: Floats, block: int) -> Floats:
     """Return the mean over shuffles, [shuffle, trial] of either sample, of the distribution of the number of wins."""
     found = np.zeros(min(first.shape[1], second.shape[1]) + 1)
     for k in range(first.shape[0]):
-        found += wins_in_blocks(first[k], second[k], block)
-    return found / first.shape[0]
+        found += wins_in_blocks(first[k], second[k], block) / first.shape[0]
+    return found
 
 
 @kernel
