@@ -60,6 +60,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     pooled = pools(table)
     estimates = percentiles(pooled, judging.payoff)
     empty = _empty(table, estimates, q_er)
+    counted_ae = estimates.trials_ae[:, with_weight(q_er, len(table.environments))]
     spent = declared_delta(delta, judging.max_algorithms, pooled, q_er)
     if chosen.intervals is None and empty:
         algorithm, environment = empty[0]
@@ -116,7 +117,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         derived=_derived(judging, bounds.slack, part, cases),
         provenance=table.provenance,
         warnings=(
-            *_warnings(chosen, conventions, estimates.trials_ae, empty, nothing=_is_nothing_known(found, pairs)),
+            *_warnings(chosen, conventions, counted_ae, empty, nothing=_is_nothing_known(found, pairs)),
             *gaps,
             *_out_of_order(chosen, table),
             *_unsolved(0.0 if balance is None else balance.error, bounds.slack),
@@ -313,7 +314,7 @@ def _warnings(
             f"{', ...' if len(empty) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
             "anything from 0 to 1 in the intervals."
         )
-    least = int(trials_ae[trials_ae > 0].min())
+    least = int(trials_ae[trials_ae > 0].min(initial=_FEW))
     if least < _FEW and not chosen.guaranteed:
         found.append(f"The smallest cell has {least} trials, too few for an approximate method.")
     elif least < _FEW and nothing:
