@@ -2,10 +2,10 @@
 
 Trials of a study run side by side, and those that are finished first are stored first. Where the duration depends on
 the score (a trial that fails runs to the time limit), the early finishers are a biased sample, and a method that holds
-"however often you look" does not: its guarantee is about the trials in the order of their numbers. How wrong, depends
-on the durations. Simulated with 16 workers, where one standard deviation of the score makes a trial 55 times as long: 52
-of 60 runs were wrong at some look, and none with every cell cut at its first missing trial. Where half of the trials
-take 30 times as long, 3 of 60 were, and none.
+"however often you look" does not: its guarantee is about the trials in the order of their numbers. How wrong
+depends on the durations. Simulated with 16 workers, where one standard deviation of the score makes a trial 55 times as
+long: 52 of 60 runs were wrong at some look, and none with every cell cut at its first missing trial. Where half of the
+trials take 30 times as long: 3 of 60, and none.
 
 Only methods that hold at all times are cut. They are the ones made for looking at a study that runs, the promise of the
 others is for numbers of trials that were chosen beforehand, and what they do with an unfinished study is outside of it.

@@ -48,9 +48,9 @@ from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, ScoreTable
 
-#: The most trials of the smaller sample in a block, and where there are ties. Measured, limits included: one block costs
-#: as much as blocks of a hundred for 1,000 trials, 1.3 times as much for 10,000. With ties there are four boards instead
-#: of one, and large blocks vary no less from one shuffle to another.
+#: The most trials of the smaller sample in a block, and where there are ties. Measured, limits included: one block
+#: costs as much as blocks of a hundred for 1,000 trials, 1.3 times as much for 10,000. With ties there are four boards
+#: instead of one, and large blocks vary no less from one shuffle to another.
 BLOCK = 10_000
 TIED_BLOCK = 200
 #: The second hinge is where the tail is this power of what it is at the first. Chosen by measuring: between 1.4 and 1.8
