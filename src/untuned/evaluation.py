@@ -549,9 +549,16 @@ class Evaluation:
     def claim(self) -> str:
         """One sentence on what the intervals promise."""
         if self.valid:
-            looks = "however often you look" if self.anytime else "if the numbers of trials were chosen beforehand"
-            return f"With probability at least {self.level}, all intervals and verdicts hold, {looks}."
+            return f"With probability at least {self.level}, all intervals and verdicts hold, {self._condition}."
         return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
+
+    @property
+    def _condition(self) -> str:
+        if not self.anytime:
+            return "if the numbers of trials were chosen beforehand"
+        if self.judging.max_algorithms is None:
+            return "however often you look, unless algorithms are added because of what was seen"
+        return f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all"
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))

@@ -70,7 +70,7 @@ def slow_factor(given: Weighed, e: int, kind: str, j: int, a: int, b: int, stake
     borders = np.concatenate([[0], np.cumsum(pool.sizes)])
     arrangements = [
         [np.argsort(row[borders[o] : borders[o + 1]]).tolist() for o in range(pool.sizes.size)]
-        for row in evidence._places(pool, given.names[e])
+        for row in evidence._places(pool, given.seeds[e])
     ]
     one: Callable[[reference.Arrangement], float]
     if kind in ("lower", "upper"):
