@@ -12,7 +12,7 @@ from support.judging import evaluate
 from untuned.evaluation import Evaluation
 from untuned.judge.intervals import pairing
 from untuned.judge.jit import INTERPRETED
-from untuned.judge.methods import BUILT_IN
+from untuned.judge.methods import BUILT_IN, METHODS
 from untuned.scores import Floats, ScoreTable
 
 FEW = settings(max_examples=3 if INTERPRETED else 25, deadline=None, derandomize=True, database=None)
@@ -45,6 +45,7 @@ def scores(draw: Draw) -> Cells:
 
 def judged(cells: Cells, name: str, *, identical: bool, weights: str) -> Evaluation:
     groups = [sorted(cells)[:2]] if identical else []
+    weights = "uniform" if METHODS[name].fixed else weights
     table = ScoreTable.from_dict(cells, ranges=(-1001.0, 1001.0), identical=groups)
     return evaluate(table, intervals=name, delta=0.4, resamples=40, weights=weights, refine=30)
 
@@ -77,6 +78,13 @@ def assert_same(before: Evaluation, after: Evaluation, solved: float = 1e-9) -> 
         if one_end is not None and other_end is not None:
             np.testing.assert_allclose(other_end, one_end[np.ix_(a, e, a)], atol=1e-9, rtol=0)
     np.testing.assert_array_equal(before.pairs.better_ab[np.ix_(a, a)], after.pairs.better_ab)
+    caps = before.rankings[0].cap_ab, after.rankings[0].cap_ab
+    if caps[0] is not None and caps[1] is not None:
+        np.testing.assert_allclose(caps[1], caps[0][np.ix_(a, a)], rtol=1e-6)
+    if before.head_to_head is not None and after.head_to_head is not None:
+        for attribute in ("win_ab", "low_ab", "high_ab", "better_ab"):
+            one, other = getattr(before.head_to_head, attribute), getattr(after.head_to_head, attribute)
+            np.testing.assert_allclose(other, one[np.ix_(a, a)], atol=1e-9, rtol=0)
 
 
 WEIGHTS = st.sampled_from(["game", "uniform"])
