@@ -82,7 +82,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         found = boxes(chosen, table, pooled, estimates, (1.0 - part) * delta, conventions)
         if q_er is not None:
             bounds = weighted(found, q_er)
-            differences = under_given_weights(bounds, estimates, q_er, part * delta)
+            differences = under_given_weights(bounds, estimates, q_er, found.same_aer, part * delta)
         elif conventions == "paper":
             bounds = propagated(found, workers=workers, advance=counter("bounds", 2 * n, progress))
             differences = separate(bounds)
