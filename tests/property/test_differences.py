@@ -392,19 +392,17 @@ def test_closing_bounds_adds_what_follows_and_nothing_else() -> None:
 
 
 def reach(q: Floats, ids: Ints, i: int, j: int) -> Floats:
-    """Return the largest number a row can have in every environment, by trying all outcomes of all comparisons.
+    """Return the largest number that a row can have in every environment, by trying all scores that matter.
 
-    One column for all algorithms that are declared identical there: scores are 0, 1, 2, ... in any order, or equal.
+    Scores are 0, 1, 2, ... in any order, equal or not; there is one column for all that are declared identical.
     """
     n, m, _ = ids.shape
+    columns = np.array(list(itertools.product(range(n), repeat=n)))
     found = np.zeros(m)
     for e in range(m):
-        columns = [int(np.argmax(ids[a, e] == ONE_HALF)) for a in range(n)]
-        for x in itertools.product(range(n), repeat=n):
-            won = [
-                0.5 * (np.sign(x[columns[i]] - x[column]) - np.sign(x[columns[j]] - x[column])) for column in columns
-            ]
-            found[e] = max(found[e], abs(float(q[e] @ won)))
+        x = columns[:, [int(np.argmax(ids[a, e] == ONE_HALF)) for a in range(n)]]
+        won = 0.5 * (np.sign(x[:, [i]] - x) - np.sign(x[:, [j]] - x))
+        found[e] = np.abs(won @ q[e]).max()
     return found
 
 
