@@ -8,7 +8,7 @@ import pytest
 
 from oracle.reference import judging
 from untuned.judge import branching, differences, game
-from untuned.judge.averaged_bound import functional, given_weights
+from untuned.judge.averaged_bound import SHARE_OF_GIVEN, functional, given_weights, share
 from untuned.judge.branching import Refined, difference_goal, refined
 from untuned.judge.differences import Differences, closed, direct, may_decide, pairs_to_solve, separate
 from untuned.judge.jit import INTERPRETED
@@ -16,7 +16,7 @@ from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Bounds, aggregate_goals, bounds_of, solution, solutions
 from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes, structural
 from untuned.judge.transitions import board, part_of
-from untuned.scores import Floats
+from untuned.scores import Floats, Ints
 from untuned.verdicts import RESOLUTION
 
 PARTS = (0, 1, 4)
@@ -391,8 +391,24 @@ def test_closing_bounds_adds_what_follows_and_nothing_else() -> None:
 # --- the functional bound
 
 
+def reach(q: Floats, ids: Ints, i: int, j: int) -> Floats:
+    """Return the largest number that a row can have in every environment, by trying all scores that matter.
+
+    Scores are 0, 1, 2, ... in any order, equal or not; there is one column for all that are declared identical.
+    """
+    n, m, _ = ids.shape
+    columns = np.array(list(itertools.product(range(n), repeat=n)))
+    found = np.zeros(m)
+    for e in range(m):
+        x = columns[:, [int(np.argmax(ids[a, e] == ONE_HALF)) for a in range(n)]]
+        won = 0.5 * (np.sign(x[:, [i]] - x) - np.sign(x[:, [j]] - x))
+        found[e] = np.abs(won @ q[e]).max()
+    return found
+
+
 def test_the_functional_bound_is_above_what_it_makes_linear() -> None:
-    """For the weights q of any game the intervals allow: <q, estimates> + c |q| is at most the bound."""
+    """For the weights q of any game the intervals allow: <q, estimates> + c |b| is at most the bound."""
+    identical = 0
     for number in range(0, GAMES, 8):
         z, boxes = drawn(number)
         rng = np.random.default_rng([2, number])
@@ -405,11 +421,46 @@ def test_the_functional_bound_is_above_what_it_makes_linear() -> None:
         assert found.factor == pytest.approx(np.sqrt(2.0 * np.log(n * (n - 1) / delta)))
         fewest = trials.min(axis=0)
         for q in (truth(number)[1], judging.aggregate(boxes.low_aer)[1], judging.aggregate(boxes.high_aer)[1]):
-            length = np.sqrt(np.sum(q.sum(axis=1) ** 2 / fewest))
+            given_ab = given_weights(estimates, q, boxes.same_aer, delta)
+            assert (np.diag(given_ab) == 0.0).all()
             for i, j in itertools.permutations(range(n), 2):
+                length = np.sqrt(np.sum(reach(q, boxes.same_aer, i, j) ** 2 / fewest))
                 linear = np.sum(q * (estimates.z_aer[i] - estimates.z_aer[j])) + found.factor * length
                 assert linear <= found.bound(i, j) + 1e-9, (number, i, j)
-        given_ab = given_weights(estimates, q, delta)
-        assert (np.diag(given_ab) == 0.0).all()
-        estimate = np.sum(q * (estimates.z_aer[0] - estimates.z_aer[1]))
-        assert given_ab[0, 1] == pytest.approx(estimate + found.factor * length)
+                assert given_ab[i, j] == pytest.approx(linear)
+                identical += bool(length == 0.0)
+    assert identical > 0
+
+
+def test_environments_and_references_without_weight_do_not_count() -> None:
+    """Their trials are neither needed nor among the fewest."""
+    rng = np.random.default_rng(4)
+    ids = structural(np.tile(np.arange(4), (5, 1)))
+    q = np.array(
+        [[3.0, 0.0, 1.0, 0.0], [1.0, 1.0, 2.0, 0.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 0.0], [4.0] + 3 * [0.0]]
+    )
+    q /= q.sum()
+    trials = np.array([[50, 60, 0, 0, 90], [70, 40, 80, 0, 30], [90, 20, 70, 5, 40], [3, 80, 60, 0, 80]])
+    estimates = Percentiles(rng.random((4, 5, 4)), np.ones((4, 5, 4), dtype=np.bool_), trials, "mid-rank")
+    factor = np.sqrt(2.0 * np.log(12 / 0.01))
+    given_ab = given_weights(estimates, q, ids, 0.01)
+    expected = np.zeros((4, 4))
+    for i, j in itertools.permutations(range(4), 2):
+        total = 0.0
+        for e in (0, 1, 2, 4):
+            fewest = min(trials[a, e] for a in range(4) if a in (i, j) or q[e, a] > 0.0)
+            total += np.inf if fewest == 0 else (q[e].sum() - (q[e, i] + q[e, j]) / 2.0) ** 2 / fewest
+        expected[i, j] = np.sum(q * (estimates.z_aer[i] - estimates.z_aer[j])) + factor * np.sqrt(total)
+    np.testing.assert_allclose(given_ab, expected)
+    # The first has no trials on the third environment, where it is no reference: the other pairs are bounded.
+    assert np.isinf(given_ab[0, 1:]).all()
+    assert np.isfinite(given_ab[1:, 1:]).all()
+
+
+def test_the_share_of_delta_does_not_depend_on_what_has_no_weight() -> None:
+    q = np.array([1.0, 1.0, 1.0, 0.0])[:, None] / 3.0 * np.full(2, 0.5)
+    trials = np.full((2, 4), 7)
+    trials[:, 3] = 0
+    assert share(trials, q) == SHARE_OF_GIVEN
+    trials[1, 2] = 0
+    assert share(trials, q) == 0.0

@@ -64,9 +64,12 @@ def test_a_pair_is_decided_when_every_percentile_is_above_one_half(weights: str)
 
 
 def test_the_functional_bound_counts_where_it_would_be_in_use() -> None:
-    """With four environments of equal weight: 0.1 > c/sqrt(4 T), c^2 = 2 log(2/0.025), before the intervals do it."""
-    pair = only(evaluate(two(environments=4), intervals="kl", weights="uniform"))
-    right = 2.0 * math.log(2 / 0.025) / 4 / 0.1**2
+    """With four environments of equal weight: 0.1 > c/sqrt(4 T)/2, c^2 = 2 log(2/0.025), before the intervals do it.
+
+    Both references are of the pair, so a row is within 1/2 of 0.
+    """
+    pair = only(evaluate(two(size=30, environments=4), intervals="kl", weights="uniform"))
+    right = 2.0 * math.log(2 / 0.025) / 4 / 0.1**2 / 4
     assert math.log(2 * 4 / 0.025) / entropy(0.6) > 1.3 * right
     assert pair.trials is not None
     assert right <= pair.trials <= RATIO * right

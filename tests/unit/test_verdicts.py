@@ -293,13 +293,28 @@ def test_given_weights_have_differences_of_their_own() -> None:
     apart = separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab
     assert (found.pairs.high_ab <= apart + 1e-15).all()
     assert found.settings["functional"] == 0.5
-    # By hand: half of delta for 12 ordered pairs, each an average of six environments with 150 trials.
-    error = np.sqrt(2.0 * np.log(12 / 0.05)) * np.sqrt(6 * (1 / 6) ** 2 / 150)
+    # By hand: half of delta for 12 ordered pairs, each an average of six environments with 150 trials. Of the four
+    # references two count half, for that is all the direct comparison can add to either side of 1/2.
+    error = np.sqrt(2.0 * np.log(12 / 0.05)) * np.sqrt(6 * (3 / 4 / 6) ** 2 / 150)
     estimate = found.score_a[:, None] - found.score_a[None, :]
     off = ~np.eye(4, dtype=np.bool_)
     by_hand = closed(np.where(off, np.minimum(estimate + error, apart), 0.0))
     np.testing.assert_allclose(found.pairs.high_ab, by_hand, atol=1e-12)
     assert (found.pairs.high_ab < apart - 0.01)[off].any()
+
+
+def test_an_environment_without_weight_may_be_empty() -> None:
+    rng = np.random.default_rng(3)
+    drawn = rng.normal(0.3 * np.arange(4)[:, None, None], 1.0, size=(4, 6, 150))
+    cells = [[*row, rng.normal(size=0 if a == 1 else 2)] for a, row in enumerate(drawn)]
+    found = evaluate(ScoreTable.from_array(cells), weights=[1.0] * 6 + [0.0])
+    assert found.settings["functional"] == 0.5
+    apart = separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab
+    error = np.sqrt(2.0 * np.log(12 / 0.025)) * np.sqrt(6 * (3 / 4 / 6) ** 2 / 150)
+    estimate = found.score_a[:, None] - found.score_a[None, :]
+    by_hand = closed(np.where(np.eye(4, dtype=np.bool_), 0.0, np.minimum(estimate + error, apart)))
+    np.testing.assert_allclose(found.pairs.high_ab, by_hand, atol=1e-12)
+    assert (found.pairs.high_ab < apart - 0.01).any()
 
 
 @pytest.mark.parametrize("weights", ["game", "uniform"])

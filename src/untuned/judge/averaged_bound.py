@@ -1,30 +1,35 @@
 """The functional bound on a difference: one inequality for the whole average, instead of one for each percentile.
 
 For the true weights q, y[i] - y[l] = sum of q[e, r] (z[i, e, r] - z[l, e, r]). Per environment, the estimate of its
-part is an average over ways to put the trials of all algorithms side by side, of means of T_e independent numbers of
-absolute value at most q_e, the environment's weight, where T_e is the smallest number of trials there. So by
-Hoeffding's argument the estimate exceeds or falls short of the truth by more than c |q| with probability at most
-exp(-c^2/2), where |q|^2 = sum of q_e^2/T_e. With c^2 = 2 log(n (n - 1)/delta) this holds for all ordered pairs at once,
-and
+part is an average over ways to put the trials of all algorithms side by side, of means of T_e independent numbers, one
+for each row, where T_e is the smallest number of trials there. None is larger in absolute value than
 
-    y[i] - y[l] <= max over the games that the intervals allow of  <q, estimates of z[i] - z[l]> + c |q|.
+    b_e = sum of q[e, r] share[e, r],  share = 1/2 for r = i and for r = l, and 1 for other references:
 
-Intervals decide here which games are possible, and nothing else. |q| is not linear, but for every k > 0
+an algorithm has 1/2 against itself, so that both of these are what i has against l, less 1/2. By Hoeffding's argument
+the estimate exceeds or falls short of the truth by more than c |b| with probability at most exp(-c^2/2), where |b|^2 =
+sum of b_e^2/T_e. With c^2 = 2 log(n (n - 1)/delta) this holds for all ordered pairs at once, and
 
-    |q| <= |q|^2/(2 k) + k/2 <= sum of q_e (largest q_e)/(2 k T_e) + k/2,
+    y[i] - y[l] <= max over the games that the intervals allow of  <q, estimates of z[i] - z[l]> + c |b|.
 
-which is; the largest q_e over all games is a bound of the same kind. Errors of percentiles average out here, where
-bounds from intervals let all of them be wrong in the same direction: it is the narrower one on many environments.
+Intervals decide here which games are possible, and nothing else. |b| is not linear in q, but for every k > 0
+
+    |b| <= |b|^2/(2 k) + k/2 <= sum of b_e (largest q_e)/(2 k T_e) + k/2,
+
+which is; the largest q_e, the weight of an environment, over all games is a bound of the same kind. Errors of
+percentiles average out here, where bounds from intervals let all of them be wrong in the same direction: it is the
+narrower one on many environments.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.propagate import Goal, Limits, solution
-from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes
 from untuned.judge.transitions import Board, board
 from untuned.scores import Floats, Ints
 
@@ -50,10 +55,16 @@ class Functional:
     ----------
     z_aer
         The estimates.
+    own_aer
+        Where payoffs are 1/2 for certain.
+    likely_er
+        The estimated weights.
+    trials_e
+        The T_e above.
     penalty_e
         (largest q_e)/T_e.
-    scales
-        The k that are tried: at the estimated weights, and at the largest the intervals allow.
+    most
+        The largest |b| that the intervals allow, or more.
     factor
         The c above.
     made
@@ -61,17 +72,25 @@ class Functional:
     """
 
     z_aer: Floats
+    own_aer: NDArray[np.bool_]
+    likely_er: Floats
+    trials_e: Floats
     penalty_e: Floats
-    scales: tuple[float, ...]
+    most: float
     factor: float
     made: Board
 
     def bound(self, i: int, l: int) -> float:  # noqa: E741 - as in the paper
         """Return a bound on y[i] - y[l]."""
-        found = np.inf
+        share_er = 1.0 - 0.5 * (self.own_aer[i].astype(np.float64) + self.own_aer[l])
+        # Where the two are one they do not differ.
+        share_er[self.own_aer[i, :, l]] = 0.0
+        likely = float(np.sqrt(np.sum((self.likely_er * share_er).sum(axis=1) ** 2 / self.trials_e)))
         estimates = self.z_aer[i] - self.z_aer[l]
-        for scale in self.scales:
-            reward = estimates + (self.factor * self.penalty_e / (2.0 * scale))[:, None]
+        found = np.inf
+        # Every k is valid. Zero, of algorithms that are identical everywhere, cannot be divided by.
+        for scale in (likely or self.most, self.most):
+            reward = estimates + self.factor / (2.0 * scale) * self.penalty_e[:, None] * share_er
             found = min(found, solution(Goal(reward), self.made, _LIMITS)[0].bound + self.factor * scale / 2.0)
         return found
 
@@ -79,22 +98,31 @@ class Functional:
 def share(trials_ae: Ints, q_er: Floats | None) -> float:
     """Return the part of delta for the functional bound: by given weights and numbers of trials, never by scores."""
     if q_er is not None:
-        trials_ae = trials_ae[:, q_er.sum(axis=1) > 0.0]
-    fewest = int(trials_ae.min())
-    if q_er is not None:
-        spread = 1.0 / float(np.sum(q_er.sum(axis=1) ** 2))
+        q_e = q_er.sum(axis=1)
+        # What has no weight need not have been run.
+        fewest, spread = trials_ae[:, q_e > 0.0].min(), 1.0 / float(np.sum(q_e**2))
         return SHARE_OF_GIVEN if fewest > 0 and spread >= SPREAD else 0.0
-    return SHARE_OF_GAME if trials_ae.shape[1] >= ENVIRONMENTS and fewest >= TRIALS else 0.0
+    return SHARE_OF_GAME if trials_ae.shape[1] >= ENVIRONMENTS and trials_ae.min() >= TRIALS else 0.0
 
 
-def given_weights(estimates: Percentiles, q_er: Floats, delta: float) -> Floats:
-    """Return the functional bounds on y[a] - y[b], ``[a, b]``, for weights chosen before the scores were seen."""
+def given_weights(estimates: Percentiles, q_er: Floats, same_aer: Ints, delta: float) -> Floats:
+    """Return the functional bounds on y[a] - y[b], ``[a, b]``, for weights chosen before the scores were seen.
+
+    ``same_aer`` says which payoffs are equal for certain, as in `untuned.judge.simultaneous_intervals.Boxes`. Nothing
+    is known, and a bound is infinite, where a or b or a reference with weight has no trials.
+    """
     y_a = aggregate(estimates.z_aer, q_er)
-    q_e = q_er.sum(axis=1)
-    # An environment without weight may have no trials.
-    trials_e = estimates.trials_ae.min(axis=0)[q_e > 0.0]
-    error = _factor(len(y_a), delta) * np.sqrt(np.sum(q_e[q_e > 0.0] ** 2 / trials_e))
-    high_ab: Floats = y_a[:, None] - y_a[None, :] + error
+    trials_ae = estimates.trials_ae
+    most = np.iinfo(trials_ae.dtype).max
+    references_e = np.where(q_er.T > 0.0, trials_ae, most).min(axis=0)
+    trials_abe = np.minimum(np.minimum(trials_ae[:, None], trials_ae[None, :]), references_e)
+    own_aer = same_aer == ONE_HALF
+    own_ae = np.einsum("aer,er->ae", own_aer, q_er)
+    reach_abe = q_er.sum(axis=1) - 0.5 * (own_ae[:, None] + own_ae[None, :])
+    reach_abe[own_aer.transpose(0, 2, 1)] = 0.0
+    with np.errstate(divide="ignore"):
+        squares_abe = np.divide(reach_abe**2, trials_abe, out=np.zeros(reach_abe.shape), where=reach_abe > 0.0)
+    high_ab: Floats = y_a[:, None] - y_a[None, :] + _factor(len(y_a), delta) * np.sqrt(squares_abe.sum(axis=2))
     np.fill_diagonal(high_ab, 0.0)
     return high_ab
 
@@ -110,10 +138,11 @@ def functional(boxes: Boxes, parts: int, estimates: Percentiles, delta: float) -
         reward[e] = 1.0
         largest_e[e] = min(solution(Goal(reward), made, _LIMITS)[0].bound, 1.0)
     penalty_e = largest_e / trials_e
-    likely_e = equilibrium(estimates.z_aer).q_er.sum(axis=1)
     most = solution(Goal(np.repeat(penalty_e[:, None], n, axis=1)), made, _LIMITS)[0].bound
-    scales = (float(np.sqrt(np.sum(likely_e**2 / trials_e))), float(np.sqrt(most)))
-    return Functional(estimates.z_aer, penalty_e, scales, _factor(n, delta), made)
+    likely_er = equilibrium(estimates.z_aer).q_er
+    own_aer = boxes.same_aer == ONE_HALF
+    factor = _factor(n, delta)
+    return Functional(estimates.z_aer, own_aer, likely_er, trials_e, penalty_e, float(np.sqrt(most)), factor, made)
 
 
 def _factor(algorithms: int, delta: float) -> float:

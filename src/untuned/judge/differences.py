@@ -156,14 +156,18 @@ def one(
     return min(bound, further.bound), further
 
 
-def under_given_weights(bounds: Bounds, estimates: Percentiles, q_er: Floats, delta: float) -> Differences:
+def under_given_weights(
+    bounds: Bounds, estimates: Percentiles, q_er: Floats, same_aer: Ints, delta: float
+) -> Differences:
     """Return bounds on all differences for weights chosen before the scores were seen.
 
-    ``delta`` is the functional bound's: where it is zero the bounds on the aggregates are all there is.
+    ``same_aer`` is that of the boxes. ``delta`` is the functional bound's: where it is zero the bounds on the
+    aggregates are all there is.
     """
     found = separate(bounds)
     if delta > 0.0:
-        found = replace(found, high_ab=closed(np.minimum(found.high_ab, given_weights(estimates, q_er, delta))))
+        other_ab = given_weights(estimates, q_er, same_aer, delta)
+        found = replace(found, high_ab=closed(np.minimum(found.high_ab, other_ab)))
     return found
 
 

@@ -85,7 +85,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         balance = None if q_er is not None else equilibrium(estimates.z_aer)
         weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
         score_a = aggregate(estimates.z_aer, weights_er)
-        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, parts[each] * spent)
+        part = shares[each] * parts[each] * spent
+        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, part)
         cap_ab = None
         if methods[each].fixed:
             assert q_er is not None
@@ -166,7 +167,7 @@ def _ranked(
         bounds, differences = _bootstrapped(scores, asked, workers, progress)
     elif asked.q_er is not None:
         bounds = weighted(found, asked.q_er)
-        differences = under_given_weights(bounds, scores.estimates, asked.q_er, asked.functional)
+        differences = under_given_weights(bounds, scores.estimates, asked.q_er, found.same_aer, asked.functional)
     elif judging.conventions == "paper":
         advance = counter("bounds", 2 * len(score_a), progress)
         bounds = propagated(found, workers=workers, advance=advance)

@@ -320,8 +320,9 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
         low, high = _ends(pilot, estimates.trials_ae, part)
     found = Boxes(low, high, same_aer)
     if pilot.q_er is not None:
-        high_ab = under_given_weights(weighted(found, pilot.q_er), estimates, pilot.q_er, part * spent)
-        return _Planned(pilot, found, None, None, high_ab.high_ab)
+        bounds = weighted(found, pilot.q_er)
+        differences = under_given_weights(bounds, estimates, pilot.q_er, same_aer, part * spent)
+        return _Planned(pilot, found, None, None, differences.high_ab)
     other = functional(found, PARTS, estimates, part * spent) if part > 0.0 else None
     return _Planned(pilot, found, board(found, PARTS), other, None)
 
