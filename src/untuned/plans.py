@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from untuned.errors import UnknownName
+from untuned.verdicts import TITLES, Weighting
 
 #: Why no number is given: declared identical; equal scores; percentiles that no number tells apart; cells without
 #: trials, about which nothing can be predicted; a number beyond the most that was tried.
@@ -44,10 +45,12 @@ class Plan:
     ----------
     method
         The name of the interval method that decides.
+    weights
+        Where the ranking's weights come from: ``"game"``, ``"uniform"`` or ``"given"``.
     anytime
-        Whether its verdicts hold when results decided how many trials were run.
+        Whether verdicts hold when results decided how many trials were run.
     delta
-        The probability that any interval may miss.
+        The probability that anything said of this ranking may be wrong: its part of the evaluation's delta.
     algorithms
         Names.
     leader
@@ -63,6 +66,7 @@ class Plan:
     """
 
     method: str
+    weights: Weighting
     anytime: bool
     delta: float
     algorithms: tuple[str, ...]
@@ -72,6 +76,11 @@ class Plan:
     missing: int
     most: int
     pairs: tuple[PlannedPair, ...]
+
+    @property
+    def title(self) -> str:
+        """What the weights are called in a sentence."""
+        return TITLES[self.weights]
 
     def trials(self, a: str, b: str) -> int | None:
         """Return the trials per cell at which two algorithms are predicted to be told apart; None if there is none.
@@ -117,6 +126,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
         return {
+            "weights": self.weights,
             "method": self.method,
             "anytime": self.anytime,
             "delta": self.delta,
@@ -132,8 +142,9 @@ class Plan:
     def sentences(self) -> tuple[str, ...]:
         """Return the plan as sentences: what settles the leader, the rest, what nothing settles, and the caveats."""
         if not self.pairs:
-            return ("All pairs are decided: no more trials are needed.",)
+            return (f"Under {self.title} all pairs are decided: no more trials are needed.",)
         found = [*self._what_settles(), *self._what_does_not()]
+        found[0] = f"Under {self.title}, {found[0][0].lower()}{found[0][1:]}"
         if any(pair.trials is not None for pair in self.pairs):
             found += [*self._what_to_beware_of(), self._how_to_go_on()]
         return tuple(found)

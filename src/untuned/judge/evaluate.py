@@ -78,7 +78,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         balance = None if q_er is not None else equilibrium(estimates.z_aer)
         weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
         score_a = aggregate(estimates.z_aer, weights_er)
-        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, parts[each] * judging.delta)
+        delta = shares[each] * judging.delta
+        given = _Asked(judging, methods[each], q_er, delta, parts[each] * delta)
         cap_ab = None
         if methods[each].fixed:
             assert q_er is not None

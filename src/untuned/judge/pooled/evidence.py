@@ -128,12 +128,26 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The scores, and the weights of environments and references: what evidence is computed from."""
+    """The scores, and the weights of environments and references: what evidence is computed from.
+
+    Attributes
+    ----------
+    pools
+        The scores of every environment.
+    weights_e, rho_er
+        The weights of environments, and the shares of the references in each.
+    names
+        The names of the environments and of the owners in each, which seed the arrangements.
+    most, dealt
+        The largest number of arrangements, and how many trials of the largest sample they deal out.
+    """
 
     pools: tuple[Pool, ...]
     weights_e: Floats
     rho_er: Floats
     names: tuple[tuple[str, tuple[str, ...]], ...]
+    most: int = MOST
+    dealt: int = DEALT
 
     @property
     def trials_ea(self) -> Ints:
@@ -171,8 +185,14 @@ def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
 
 def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
     """Return the evidence that the score of a is above that of b by more than theta, [a, b]."""
-    joint = _joint(given)
-    split = _split(given)
+    joint, split, stakes, log_share = _bets(given, nats)
+    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
+    return Evidence(found, stakes, log_share)
+
+
+def _bets(given: Weighed, nats: float) -> tuple[_Form, _Form, Floats, Floats]:
+    """Return both forms of bets on differences, their stakes [bet, a, b] and the logarithms of their shares."""
+    joint, split = _joint(given), _split(given)
     splits = (split.rows_eab > 0).any(axis=0)
     stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, split, nats)])
     shares = np.log(np.array(SHARES))[:, None, None]
@@ -180,8 +200,37 @@ def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
         log_share = np.concatenate(
             [np.where(splits, shares + math.log(0.5), shares), np.where(splits, shares + math.log(0.5), -np.inf)]
         )
-    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
-    return Evidence(found, stakes, log_share)
+    return joint, split, stakes, log_share
+
+
+def with_more_trials(found: Evidence, given: Weighed, larger: Weighed, theta_ab: Floats, nats: float) -> Evidence:
+    """Return about what the evidence for differences would be with more trials, which are not simulated.
+
+    Of log F = lambda theta + error the first term is known. The error has a mean of about -lambda^2 V/2 and a variance
+    of about lambda^2 V, V = v sum of w_e^2/R_e for rows of variance v. With the stakes of large samples lambda^2 V does
+    not depend on the number of trials, so the error stays what it is; with others it is scaled.
+
+    Parameters
+    ----------
+    found
+        The evidence of ``given``.
+    larger
+        The same scores with other numbers of trials in their pools.
+    theta_ab
+        The differences of the scores.
+    nats
+        As for `differences`.
+    """
+    if (given.trials_ea == larger.trials_ea).all():
+        return found
+    joint, split, stakes, log_share = _bets(larger, nats)
+    before = np.concatenate([np.repeat(_squares(given, each)[None], 3, axis=0) for each in _bets(given, nats)[:2]])
+    after = np.concatenate([np.repeat(_squares(larger, each)[None], 3, axis=0) for each in (joint, split)])
+    scale = np.divide(
+        np.square(stakes) * after, np.square(found.stake_jab) * before, out=np.ones_like(stakes), where=before > 0.0
+    )
+    error = found.log_factor_ejab.sum(axis=0) - found.stake_jab * theta_ab
+    return Evidence((stakes * theta_ab + scale * error)[None], stakes, log_share)
 
 
 def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:
@@ -244,6 +293,18 @@ def _split(given: Weighed) -> _Form:
     return _Form(SPLIT, rows, aside, 1.0 - 0.5 * direct)
 
 
+def _squares(given: Weighed, form: _Form) -> Floats:
+    """Return the sum of w_e^2/R_e over environments, [a, b]."""
+    squares = np.divide(
+        np.square(given.weights_e)[:, None, None],
+        form.rows_eab,
+        out=np.zeros(form.rows_eab.shape),
+        where=form.rows_eab > 0,
+    )
+    found: Floats = squares.sum(axis=0)
+    return found
+
+
 def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
     """Return the stakes lambda_j, [bet, a, b]."""
     part, variance = TOP[form.kind]
@@ -283,7 +344,7 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     shares: Floats = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size).astype(np.float64)
     lost = float(shares[pool.sizes == 0].sum())
     shares[pool.sizes == 0] = 0.0
-    places = _places(pool, given.names[e])
+    places = _places(pool, given.names[e], given.most, given.dealt)
     for each in (form, instead) if instead is not form else (form,):
         rows, aside = each.rows_eab[e], each.aside_eab[e]
         todo = wanted & (rows > 0)
@@ -299,10 +360,10 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     return found
 
 
-def _places(pool: Pool, names: tuple[str, tuple[str, ...]]) -> Ints:
+def _places(pool: Pool, names: tuple[str, tuple[str, ...]], most: int, dealt: int) -> Ints:
     """Return arrangements: the place of every trial, [arrangement, trial], owner after owner."""
     environment, owners = names
-    count = max(FEWEST, min(MOST, DEALT // max(int(pool.sizes.max()), 1)))
+    count = max(FEWEST, min(most, dealt // max(int(pool.sizes.max()), 1)))
     return np.concatenate(
         [
             arrangements(stream((environment, owner)), count, int(size))
