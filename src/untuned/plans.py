@@ -213,6 +213,113 @@ class Plan:
         )
 
 
+@dataclass(frozen=True)
+class Detectable:
+    """What a number of trials would find.
+
+    Attributes
+    ----------
+    trials
+        The number in every cell.
+    difference
+        The smallest difference of scores that is found with the power asked for; None if none is, however large.
+    """
+
+    trials: int
+    difference: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Design:
+    """Which differences an experiment would find, by simulation: a help for choosing its size, not a guarantee.
+
+    Attributes
+    ----------
+    algorithms, environments
+        How many.
+    delta
+        The probability that anything that is said of the experiment may be wrong.
+    power
+        The probability with which a difference is to be found.
+    heterogeneity
+        How much environments disagree on the algorithms, in standard deviations of a single trial.
+    detectable
+        What each number of trials would find under equal weights.
+    difference, trials
+        A difference worth finding, and the number of trials per cell that finds it; None if none was asked about.
+    game
+        The number of trials per cell below which no verdict at all is possible under the game's weights; None where
+        there is no ranking under these.
+    """
+
+    algorithms: int
+    environments: int
+    delta: float
+    power: float
+    heterogeneity: float
+    detectable: tuple[Detectable, ...]
+    difference: float | None = None
+    trials: int | None = None
+    game: int | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per number of trials: trials, difference."""
+        return [{"trials": each.trials, "difference": each.difference} for each in self.detectable]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "algorithms": self.algorithms,
+            "environments": self.environments,
+            "delta": self.delta,
+            "power": self.power,
+            "heterogeneity": self.heterogeneity,
+            "detectable": self.rows(),
+            "difference": self.difference,
+            "trials": self.trials,
+            "game": self.game,
+            "sentences": list(self.sentences()),
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the design as sentences: what is found, what it takes, the game's ranking, and what is assumed."""
+        m = self.environments
+        board = f"{self.algorithms} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+        found = [self._what_is_found(each) for each in self.detectable]
+        if self.trials is not None and self.difference is not None:
+            number = _trials_in_words(_rounded(self.trials))
+            found.append(
+                f"About {number} per cell find differences of {self.difference:g} with a probability of {self._power}."
+            )
+        found[0] = f"{board}, equal weights: {found[0][0].lower()}{found[0][1:]}"
+        if self.game is not None:
+            found.append(
+                f"Under the game's weights no verdict is possible with fewer than {self.game} trials per cell."
+            )
+        found.append(
+            "This assumes normal scores, algorithms that are evenly spaced, and environments that disagree by "
+            f"{self.heterogeneity:g} standard deviations of a single trial; a simulation, not a guarantee."
+        )
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+    @property
+    def _power(self) -> str:
+        return f"{100.0 * self.power:.3g} %"
+
+    def _what_is_found(self, each: Detectable) -> str:
+        runs = f"With {_trials_in_words(each.trials)} per cell"
+        if each.difference is None:
+            return f"{runs} no difference of scores is found with a probability of {self._power}, however large it is."
+        return f"{runs} differences of {each.difference:.2g} or more are found with a probability of {self._power}."
+
+
+def _trials_in_words(number: int) -> str:
+    return f"{number:,} {'trial' if number == 1 else 'trials'}"
+
+
 _REASONS: dict[Why, str] = {
     "beyond": "Not even {most} trials per cell would tell {pairs}.",
     "tied": "No number of trials would tell {pairs}, if their percentiles are what they seem: too many are equal.",
