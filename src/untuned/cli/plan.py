@@ -89,15 +89,15 @@ def _designed(size: str, judging: Judging, reading: Reading, workers: int | None
     """Return the design of an experiment of a size, ``6x18``."""
     from untuned.api import design
 
-    parts = re.fullmatch(r"\s*(\d{1,6})\s*[xX×]\s*(\d{1,6})\s*", size)
+    parts = re.fullmatch(r"\s*(\d{1,6})\s*[xX]\s*(\d{1,6})\s*", size)
     if parts is None:
         raise InvalidInput(f"--design {size}: write ALGORITHMSxENVIRONMENTS, for example --design 6x18")
-    chosen = {name: value for name, value in judging.facts().items() if name in ("delta", "weights")}
     if reading != Reading() or judging != Judging(delta=judging.delta, weights=judging.weights):
         raise InvalidInput("--design takes --delta and --weights uniform, and no other options of evaluate")
     if "trials" in options:
         options["trials"] = _numbers(options["trials"])
-    return design(int(parts[1]), int(parts[2]), workers=workers, **chosen, **options)
+    options |= {"delta": judging.delta, "weights": judging.weighting, "workers": workers}
+    return design(int(parts[1]), int(parts[2]), **options)
 
 
 def _numbers(given: str) -> list[int]:

@@ -149,7 +149,7 @@ def _detectable(assumed: _Assumed, trials: int, workers: int) -> float | None:
 
 def _trials(assumed: _Assumed, difference: float, workers: int) -> int:
     """Return the number of trials at which a difference is found with the power asked for."""
-    ladder = sorted({*(2**k for k in range(_SIMULATED.bit_length()) if 2**k < assumed.simulated), assumed.simulated})
+    ladder: list[int] = sorted({*(1 << k for k in range(8) if 1 << k < assumed.simulated), assumed.simulated})
     few, enough = -1, len(ladder)
     while enough - few > 1:
         middle = (few + enough) // 2
@@ -164,14 +164,14 @@ def _trials(assumed: _Assumed, difference: float, workers: int) -> int:
     if enough == len(ladder):
         # Not even the largest board finds any: by the rule of thumb that the first guess is made with.
         below = below or _guess(assumed, ladder[few])
-        return math.ceil(ladder[few] * max(below / difference, 1.0) ** 2)
+        return math.ceil(ladder[few] * math.pow(max(below / difference, 1.0), 2))
     above = _detectable(assumed, ladder[enough], workers)
     assert above is not None
     if below is None or below <= above:
         return ladder[enough]
     # Straight in logarithms.
     part = math.log(below / difference) / math.log(below / above)
-    return math.ceil(ladder[few] * (ladder[enough] / ladder[few]) ** part)
+    return math.ceil(ladder[few] * math.pow(ladder[enough] / ladder[few], part))
 
 
 def _guess(assumed: _Assumed, trials: int) -> float:

@@ -4,8 +4,11 @@ A resampled board has T' trials in every cell, drawn with replacement from those
 as that of an evaluation is; a pair is predicted to be decided where at least half of the boards decide it. The first
 trials of a long sample are those of a short one, so more trials hardly ever decide less.
 
-A sample of T trials varies less than what it was drawn from, by the factor 1 - 1/T, and as many times fewer of its
-trials are needed. So T' trials are drawn as T' (1 - 1/T), and those of a single one as T'/2.
+Two errors of this nearly cancel. A sample of T trials varies less than what it was drawn from, by the factor 1 - 1/T,
+so that too few seem to be needed; and pairs that are open are more often than not those whose difference came out too
+small, so that too many seem to be. For pilots of 5 trials on 6 x 18 boards, the median of predicted over actual numbers
+is 1.1. It was 1.3 with T' (1 - 1/T) trials drawn instead of T', and no nearer with noise added to the drawn scores.
+A single trial says nothing of how much scores vary: half as many are drawn from it.
 
 Boards are resampled up to a size that takes a fraction of a second. Beyond it the evidence is scaled
 (`untuned.judge.pooled.evidence.with_more_trials`).
@@ -95,7 +98,7 @@ class Forecast:
         for e, pool in zip(self.kept, self.given.pools, strict=True):
             sizes = np.zeros_like(pool.sizes)
             sizes[pool.owner_of] = trials_ae[:, e]
-            wanted.append(np.where(pool.sizes > 0, _drawn(sizes, pool.sizes), 0))
+            wanted.append(_drawn(sizes, pool.sizes))
         larger = _with_sizes(self.given, wanted)
         simulated = [np.minimum(sizes, self.simulated) for sizes in wanted]
         key = np.concatenate(simulated).tobytes()
@@ -154,10 +157,8 @@ def effort(n: int, m: int) -> tuple[int, int, int]:
 
 
 def _drawn(wanted: Ints, had: Ints) -> Ints:
-    """Return how many trials to draw from ``had`` for them to vary as much as ``wanted`` others would."""
-    part = np.where(had > 1, 1.0 - 1.0 / np.maximum(had, 2), 0.5)
-    drawn: Ints = np.maximum(np.rint(part * wanted), 1.0).astype(np.int64)
-    return drawn
+    """Return how many trials to draw from ``had`` where there are to be as many as ``wanted``."""
+    return np.where(had > 1, wanted, np.where(had == 1, (wanted + 1) // 2, 0))
 
 
 def _with_sizes(given: Weighed, sizes: list[Ints]) -> Weighed:
