@@ -212,9 +212,11 @@ def design(
 ) -> "Design":
     """Return which differences of scores an experiment would find, before there are any scores.
 
-    The scores are simulated: normal within a cell, the algorithms' means evenly spaced, and on every environment moved
-    at random by ``heterogeneity`` standard deviations of a single trial. The differences are those of the aggregate
-    scores under equal weights, between 0 and 1, which `pooled` decides. It takes a few seconds.
+    The scores are simulated: normal within a cell, the algorithms' means spread at random by half a standard deviation
+    of a single trial, and on every environment moved at random by ``heterogeneity`` of them. The differences are those
+    of the aggregate scores under equal weights, between 0 and 1, which `pooled` decides. The probability of finding one
+    is an average: it is smaller where all algorithms are close, larger where the others are far apart. It takes a few
+    seconds.
 
     Parameters
     ----------

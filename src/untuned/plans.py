@@ -297,8 +297,8 @@ class Design:
                 f"Under the game's weights no verdict is possible with fewer than {self.game} trials per cell."
             )
         found.append(
-            "This assumes normal scores, algorithms that are evenly spaced, and environments that disagree by "
-            f"{self.heterogeneity:g} standard deviations of a single trial; a simulation, not a guarantee."
+            "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree "
+            f"by {self.heterogeneity:g} standard deviations of a single trial."
         )
         return tuple(found)
 

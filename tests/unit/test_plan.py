@@ -576,8 +576,8 @@ def test_a_design_in_words() -> None:
         "With 10 trials per cell differences of 0.12 or more are found with a probability of 80 %.",
         "About 1,300 trials per cell find differences of 0.1 with a probability of 80 %.",
         "Under the game's weights no verdict is possible with fewer than 15 trials per cell.",
-        "This assumes normal scores, algorithms that are evenly spaced, and environments that disagree by 0.5 standard "
-        "deviations of a single trial; a simulation, not a guarantee.",
+        "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree by "
+        "0.5 standard deviations of a single trial.",
     )
     assert repr(found) == "\n".join(found.sentences())
     facts = json.loads(json.dumps(found.to_dict()))

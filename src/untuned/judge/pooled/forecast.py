@@ -7,7 +7,7 @@ trials of a long sample are those of a short one, so more trials hardly ever dec
 Two errors of this nearly cancel. A sample of T trials varies less than what it was drawn from, by the factor 1 - 1/T,
 so that too few seem to be needed; and pairs that are open are more often than not those whose difference came out too
 small, so that too many seem to be. For pilots of 5 trials on 6 x 18 boards, the median of predicted over actual numbers
-is 1.1, and 1.3 for pilots of a single one. It was further off when T' (1 - 1/T) trials were drawn instead of T', and no
+is 1.1, and 1.2 for pilots of a single one. It was further off when T' (1 - 1/T) trials were drawn instead of T', and no
 nearer when noise was added to the drawn scores.
 
 Boards are resampled up to a size that takes a fraction of a second. Beyond it the evidence is scaled
