@@ -183,7 +183,7 @@ def plan(
     >>> scores = {"good": {"a": rng.normal(0.3, 1, 60), "b": rng.normal(0.3, 1, 60)},
     ...           "poor": {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}}
     >>> print(untuned.plan(scores).sentences()[0])
-    About 13 more trials per cell (73 in all) would probably tell good from poor.
+    Under the game's weights, about 28 more trials per cell (88 in all) would probably tell good from poor.
     """
     from untuned.judge.plan import MOST
     from untuned.judge.plan import plan as planned
