@@ -19,7 +19,7 @@ from untuned.judge.judging import Judging
 from untuned.judge.plan import MOST, chained, plan
 from untuned.judge.pool import pools
 from untuned.judge.pooled.bounds import VERDICTS
-from untuned.judge.pooled.evidence import Weighed, differences, weighed, with_more_trials
+from untuned.judge.pooled.evidence import Weighed, differences, growth, weighed, with_more_trials
 from untuned.judge.pooled.forecast import effort, nats_of
 from untuned.plans import Design, Detectable, Plan, PlannedPair, Why
 from untuned.scores import Floats, ScoreTable
@@ -501,12 +501,12 @@ def test_evidence_is_carried_on_to_more_trials() -> None:
     carried, actual = [], []
     for seed in range(6):
         small, large = given(100, seed), given(1600, 100 + seed)
-        found = with_more_trials(differences(small, nats), small, large, theta, nats)
+        found = with_more_trials(differences(small, nats), growth(small, large, nats), theta)
         carried.append(found.log_e()[2, 0])
         actual.append(differences(large, nats).log_e()[2, 0])
     assert np.mean(carried) == pytest.approx(np.mean(actual), rel=1 / 3)
     same = differences(small, nats)
-    assert with_more_trials(same, small, small, theta, nats) is same
+    assert with_more_trials(same, growth(small, small, nats), theta).log_e() == pytest.approx(same.log_e())
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (6, 18), (11, 15), (50, 57), (200, 100)])

@@ -203,7 +203,38 @@ def _bets(given: Weighed, nats: float) -> tuple[_Form, _Form, Floats, Floats]:
     return joint, split, stakes, log_share
 
 
-def with_more_trials(found: Evidence, given: Weighed, larger: Weighed, theta_ab: Floats, nats: float) -> Evidence:
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How stakes change with numbers of trials, [bet, a, b].
+
+    Attributes
+    ----------
+    stake_jab, log_share_jab
+        With more trials.
+    scale_jab
+        By what the error of a logarithm is multiplied.
+    """
+
+    stake_jab: Floats
+    log_share_jab: Floats
+    scale_jab: Floats
+
+
+def growth(given: Weighed, larger: Weighed, nats: float) -> Growth:
+    """Return how the stakes on differences change from some numbers of trials to larger ones."""
+    *before, stakes, _ = _bets(given, nats)
+    *after, larger_stakes, log_share = _bets(larger, nats)
+
+    def variances(these: Weighed, forms: Sequence[_Form], stakes: Floats) -> Floats:
+        squares = np.concatenate([np.repeat(_squares(these, form)[None], len(LADDER), axis=0) for form in forms])
+        return np.square(stakes) * squares
+
+    known, wanted = variances(given, before, stakes), variances(larger, after, larger_stakes)
+    scale = np.divide(wanted, known, out=np.ones_like(known), where=known > 0.0)
+    return Growth(larger_stakes, log_share, scale)
+
+
+def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Evidence:
     """Return about what the evidence for differences would be with more trials, which are not simulated.
 
     Of log F = lambda theta + error the first term is known. The error has a mean of about -lambda^2 V/2 and a variance
@@ -213,24 +244,15 @@ def with_more_trials(found: Evidence, given: Weighed, larger: Weighed, theta_ab:
     Parameters
     ----------
     found
-        The evidence of ``given``.
-    larger
-        The same scores with other numbers of trials in their pools.
+        The evidence with fewer trials.
+    grown
+        What the larger numbers of trials change.
     theta_ab
         The differences of the scores.
-    nats
-        As for `differences`.
     """
-    if (given.trials_ea == larger.trials_ea).all():
-        return found
-    joint, split, stakes, log_share = _bets(larger, nats)
-    before = np.concatenate([np.repeat(_squares(given, each)[None], 3, axis=0) for each in _bets(given, nats)[:2]])
-    after = np.concatenate([np.repeat(_squares(larger, each)[None], 3, axis=0) for each in (joint, split)])
-    scale = np.divide(
-        np.square(stakes) * after, np.square(found.stake_jab) * before, out=np.ones_like(stakes), where=before > 0.0
-    )
     error = found.log_factor_ejab.sum(axis=0) - found.stake_jab * theta_ab
-    return Evidence((stakes * theta_ab + scale * error)[None], stakes, log_share)
+    factors = grown.stake_jab * theta_ab + grown.scale_jab * error
+    return Evidence(factors[None], grown.stake_jab, grown.log_share_jab)
 
 
 def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:

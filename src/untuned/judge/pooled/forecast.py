@@ -25,7 +25,7 @@ from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.pooled.bounds import VERDICTS
 from untuned.judge.pooled.closure import decided
-from untuned.judge.pooled.evidence import Bools, Evidence, Weighed, differences, weighed, with_more_trials
+from untuned.judge.pooled.evidence import Bools, Evidence, Weighed, differences, growth, weighed, with_more_trials
 from untuned.judge.streams import Words, next_word
 from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
@@ -82,7 +82,7 @@ class Forecast:
     boards: int
     simulated: int
     workers: int
-    _evidence: dict[bytes, list[tuple[Weighed, Evidence]]] = field(default_factory=dict)
+    _evidence: dict[bytes, list[Evidence]] = field(default_factory=dict)
 
     def decided(self, trials_ae: Ints) -> Bools:
         """Return which a are shown to be better than which b on at least half of the boards, [a, b].
@@ -99,19 +99,21 @@ class Forecast:
             sizes = np.zeros_like(pool.sizes)
             sizes[pool.owner_of] = trials_ae[:, e]
             wanted.append(sizes)
-        larger = _with_sizes(self.given, wanted)
         simulated = [np.minimum(sizes, self.simulated) for sizes in wanted]
         key = np.concatenate(simulated).tobytes()
         if key not in self._evidence:
             self._evidence[key] = list(
                 mapped(lambda board: self._resampled(board, simulated, nats), range(self.boards), self.workers)
             )
-        votes = np.zeros((n, n), dtype=np.int64)
-        for given, found in self._evidence[key]:
-            votes += verdicts(with_more_trials(found, given, larger, self.limit_ab, nats), self.delta)
-        return 2 * votes >= self.boards
+        boards = self._evidence[key]
+        if key != np.concatenate(wanted).tobytes():
+            grown = growth(_with_sizes(self.given, simulated), _with_sizes(self.given, wanted), nats)
+            boards = [with_more_trials(found, grown, self.limit_ab) for found in boards]
+        votes = sum(verdicts(found, self.delta).astype(np.int64) for found in boards)
+        enough: Bools = 2 * votes >= self.boards
+        return enough
 
-    def _resampled(self, board: int, sizes: list[Ints], nats: float) -> tuple[Weighed, Evidence]:
+    def _resampled(self, board: int, sizes: list[Ints], nats: float) -> Evidence:
         drawn = []
         for pool, (environment, owners), wanted in zip(self.given.pools, self.given.names, sizes, strict=True):
             positions = [
@@ -121,8 +123,7 @@ class Forecast:
             ]
             order = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *positions]))
             drawn.append(Pool(pool.scores[order], pool.owners[order], wanted, pool.owner_of))
-        given = replace(self.given, pools=tuple(drawn))
-        return given, differences(given, nats)
+        return differences(replace(self.given, pools=tuple(drawn)), nats)
 
 
 def forecast(table: ScoreTable, estimates: Percentiles, q_er: Floats, delta: float, workers: int) -> Forecast:
