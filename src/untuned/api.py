@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.histories import Histories
-    from untuned.plans import Plan
+    from untuned.plans import Design, Plan
     from untuned.reports.report import Report
 
 
@@ -161,6 +161,8 @@ def plan(
 ) -> "Plan":
     """Return how many trials would probably decide what an evaluation left open: a prediction, not a guarantee.
 
+    It is the plan of the evaluation's first ranking; that of another is ``plan(evaluation.under("uniform"))``.
+
     Parameters
     ----------
     source
@@ -181,7 +183,7 @@ def plan(
     >>> scores = {"good": {"a": rng.normal(0.3, 1, 60), "b": rng.normal(0.3, 1, 60)},
     ...           "poor": {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}}
     >>> print(untuned.plan(scores).sentences()[0])
-    About 13 more trials per cell (73 in all) would probably tell good from poor.
+    Under the game's weights, about 28 more trials per cell (88 in all) would probably tell good from poor.
     """
     from untuned.judge.plan import MOST
     from untuned.judge.plan import plan as planned
@@ -192,6 +194,73 @@ def plan(
         most=MOST if most is None else most,
         workers=processors() if workers is None else workers,
         progress=progress,
+    )
+
+
+def design(
+    algorithms: int,
+    environments: int,
+    trials: int | Sequence[int] | None = None,
+    *,
+    difference: float | None = None,
+    power: float = 0.8,
+    heterogeneity: float = 0.5,
+    delta: float = 0.05,
+    weights: str = "both",
+    seed: int = 0,
+    workers: int | None = None,
+) -> "Design":
+    """Return which differences of scores an experiment would find, before there are any scores.
+
+    The scores are simulated: normal within a cell, the algorithms' means spread at random by half a standard deviation
+    of a single trial, and on every environment moved at random by ``heterogeneity`` of them. The differences are those
+    of the aggregate scores under equal weights, between 0 and 1, which `pooled` decides. The probability of finding one
+    is an average: it is smaller where all algorithms are close, larger where the others are far apart. It takes a few
+    seconds.
+
+    Parameters
+    ----------
+    algorithms, environments
+        How many.
+    trials
+        The number of trials in every cell, or several; by default 5, 10, 30 and 100, and none where ``difference`` is
+        given.
+    difference
+        A difference worth finding: the number of trials that it takes is computed.
+    power
+        The probability with which a difference is to be found.
+    heterogeneity
+        How much environments disagree on the algorithms, from 0 to 10: 0 if every environment says the same.
+    delta
+        The probability that any verdict is allowed to be wrong, in (0, 0.5].
+    weights
+        ``"both"``, the default, where the ranking under the game's weights has half of delta; ``"uniform"`` for equal
+        weights alone.
+    seed
+        Where the random numbers begin.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+
+    Examples
+    --------
+    >>> import untuned
+    >>> found = untuned.design(algorithms=3, environments=6, trials=10)
+    >>> 0.1 < found.detectable[0].difference < 0.4
+    True
+    """
+    from untuned.judge.design import design as designed
+
+    return designed(
+        algorithms,
+        environments,
+        trials,
+        difference=difference,
+        power=power,
+        heterogeneity=heterogeneity,
+        delta=delta,
+        weights=weights,
+        seed=seed,
+        workers=processors() if workers is None else workers,
     )
 
 

@@ -7,22 +7,20 @@ from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from html import escape
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
-from untuned.verdicts import Pairs, Verdict, sentences
+from untuned.verdicts import TITLES, Pairs, Verdict, sentences
+from untuned.verdicts import Weighting as Weighting
 
 if TYPE_CHECKING:
     import polars
 
     from untuned.judge.judging import Judging
-
-#: Where weights come from: the game's equilibrium, equal weights, or weights given by the user.
-Weighting = Literal["game", "uniform", "given"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ class Ranking:
     @property
     def title(self) -> str:
         """What the weights are called in a sentence."""
-        return {"game": "the game's weights", "uniform": "equal weights", "given": "the given weights"}[self.weights]
+        return TITLES[self.weights]
 
     @property
     def order(self) -> tuple[int, ...]:

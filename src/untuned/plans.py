@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from untuned.errors import UnknownName
+from untuned.verdicts import TITLES, Weighting
 
 #: Why no number is given: declared identical; equal scores; percentiles that no number tells apart; cells without
 #: trials, about which nothing can be predicted; a number beyond the most that was tried.
@@ -44,10 +45,12 @@ class Plan:
     ----------
     method
         The name of the interval method that decides.
+    weights
+        Where the ranking's weights come from: ``"game"``, ``"uniform"`` or ``"given"``.
     anytime
-        Whether its verdicts hold when results decided how many trials were run.
+        Whether verdicts hold when results decided how many trials were run.
     delta
-        The probability that any interval may miss.
+        The probability that anything said of this ranking may be wrong: its part of the evaluation's delta.
     algorithms
         Names.
     leader
@@ -63,6 +66,7 @@ class Plan:
     """
 
     method: str
+    weights: Weighting
     anytime: bool
     delta: float
     algorithms: tuple[str, ...]
@@ -72,6 +76,11 @@ class Plan:
     missing: int
     most: int
     pairs: tuple[PlannedPair, ...]
+
+    @property
+    def title(self) -> str:
+        """What the weights are called in a sentence."""
+        return TITLES[self.weights]
 
     def trials(self, a: str, b: str) -> int | None:
         """Return the trials per cell at which two algorithms are predicted to be told apart; None if there is none.
@@ -117,6 +126,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
         return {
+            "weights": self.weights,
             "method": self.method,
             "anytime": self.anytime,
             "delta": self.delta,
@@ -132,8 +142,9 @@ class Plan:
     def sentences(self) -> tuple[str, ...]:
         """Return the plan as sentences: what settles the leader, the rest, what nothing settles, and the caveats."""
         if not self.pairs:
-            return ("All pairs are decided: no more trials are needed.",)
+            return (f"Under {self.title} all pairs are decided: no more trials are needed.",)
         found = [*self._what_settles(), *self._what_does_not()]
+        found[0] = f"Under {self.title}, {found[0][0].lower()}{found[0][1:]}"
         if any(pair.trials is not None for pair in self.pairs):
             found += [*self._what_to_beware_of(), self._how_to_go_on()]
         return tuple(found)
@@ -200,6 +211,113 @@ class Plan:
             "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "
             "existing ones, or to look while they come in, plan and evaluate with 'betting'."
         )
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """What a number of trials would find.
+
+    Attributes
+    ----------
+    trials
+        The number in every cell.
+    difference
+        The smallest difference of scores that is found with the power asked for; None if none is, however large.
+    """
+
+    trials: int
+    difference: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Design:
+    """Which differences an experiment would find, by simulation: a help for choosing its size, not a guarantee.
+
+    Attributes
+    ----------
+    algorithms, environments
+        How many.
+    delta
+        The probability that anything that is said of the experiment may be wrong.
+    power
+        The probability with which a difference is to be found.
+    heterogeneity
+        How much environments disagree on the algorithms, in standard deviations of a single trial.
+    detectable
+        What each number of trials would find under equal weights.
+    difference, trials
+        A difference worth finding, and the number of trials per cell that finds it; None if none was asked about.
+    game
+        The number of trials per cell below which no verdict at all is possible under the game's weights; None where
+        there is no ranking under these.
+    """
+
+    algorithms: int
+    environments: int
+    delta: float
+    power: float
+    heterogeneity: float
+    detectable: tuple[Detectable, ...]
+    difference: float | None = None
+    trials: int | None = None
+    game: int | None = None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per number of trials: trials, difference."""
+        return [{"trials": each.trials, "difference": each.difference} for each in self.detectable]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "algorithms": self.algorithms,
+            "environments": self.environments,
+            "delta": self.delta,
+            "power": self.power,
+            "heterogeneity": self.heterogeneity,
+            "detectable": self.rows(),
+            "difference": self.difference,
+            "trials": self.trials,
+            "game": self.game,
+            "sentences": list(self.sentences()),
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the design as sentences: what is found, what it takes, the game's ranking, and what is assumed."""
+        m = self.environments
+        board = f"{self.algorithms} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+        found = [self._what_is_found(each) for each in self.detectable]
+        if self.trials is not None and self.difference is not None:
+            number = _trials_in_words(_rounded(self.trials))
+            found.append(
+                f"About {number} per cell find differences of {self.difference:g} with a probability of {self._power}."
+            )
+        found[0] = f"{board}, equal weights: {found[0][0].lower()}{found[0][1:]}"
+        if self.game is not None:
+            found.append(
+                f"Under the game's weights no verdict is possible with fewer than {self.game} trials per cell."
+            )
+        found.append(
+            "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree "
+            f"by {self.heterogeneity:g} standard deviations of a single trial."
+        )
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+    @property
+    def _power(self) -> str:
+        return f"{100.0 * self.power:.3g} %"
+
+    def _what_is_found(self, each: Detectable) -> str:
+        runs = f"With {_trials_in_words(each.trials)} per cell"
+        if each.difference is None:
+            return f"{runs} no difference of scores is found with a probability of {self._power}, however large it is."
+        return f"{runs} differences of {each.difference:.2g} or more are found with a probability of {self._power}."
+
+
+def _trials_in_words(number: int) -> str:
+    return f"{number:,} {'trial' if number == 1 else 'trials'}"
 
 
 _REASONS: dict[Why, str] = {

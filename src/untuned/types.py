@@ -12,6 +12,8 @@ from untuned.evaluation import PercentileTable as PercentileTable
 from untuned.evaluation import Ranks as Ranks
 from untuned.histories import Histories as Histories
 from untuned.histories import History as History
+from untuned.plans import Design as Design
+from untuned.plans import Detectable as Detectable
 from untuned.plans import Plan as Plan
 from untuned.plans import PlannedPair as PlannedPair
 from untuned.reproduction.agreement import Agreement as Agreement

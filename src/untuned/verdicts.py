@@ -14,6 +14,14 @@ from numpy.typing import NDArray
 from untuned.scores import Floats
 
 Verdict = Literal["better", "worse", "not separable yet"]
+#: Where weights come from: the game's equilibrium, equal weights, or weights given by the user.
+Weighting = Literal["game", "uniform", "given"]
+#: What weights are called in a sentence.
+TITLES: dict[Weighting, str] = {
+    "game": "the game's weights",
+    "uniform": "equal weights",
+    "given": "the given weights",
+}
 
 #: Bounds have no more digits than this; a difference below it is the order of summation.
 RESOLUTION = 1e-9

@@ -1,8 +1,9 @@
-"""Plans: numbers of trials that can be worked out by hand, pairs that get none, and what is said of them."""
+"""Plans: numbers of trials that can be worked out by hand, pairs that get none, and what is said of them; designs."""
 
 import json
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,17 @@ import pytest
 from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
+from untuned.judge import evaluate as evaluating
+from untuned.judge.averaged_bound import SHARE_OF_GAME as FUNCTIONAL
+from untuned.judge.design import design
+from untuned.judge.jit import INTERPRETED
+from untuned.judge.judging import Judging
 from untuned.judge.plan import MOST, chained, plan
-from untuned.plans import Plan, PlannedPair, Why
+from untuned.judge.pool import pools
+from untuned.judge.pooled.bounds import VERDICTS
+from untuned.judge.pooled.evidence import Weighed, differences, growth, weighed, with_more_trials
+from untuned.judge.pooled.forecast import effort, nats_of
+from untuned.plans import Design, Detectable, Plan, PlannedPair, Why
 from untuned.scores import Floats, ScoreTable
 
 # Numbers of trials are tried in equal ratios: no prediction is further above the right one than this.
@@ -19,6 +29,10 @@ RATIO = 1.14
 
 #: log(2 N/delta) for the two comparisons of two algorithms on two environments, delta = 0.05.
 NATS = math.log(2 * 2 / 0.05)
+
+
+#: For what simulates many boards.
+simulated = pytest.mark.skipif(INTERPRETED, reason="takes minutes without the compiler: unset NUMBA_DISABLE_JIT")
 
 
 def winning(share: float, size: int) -> Floats:
@@ -147,7 +161,9 @@ def test_a_cell_that_has_more_keeps_what_it_has() -> None:
     assert (found.fewest, found.largest) == (100, 1000)
     assert pair.trials is not None
     assert right <= pair.trials <= RATIO * right
-    assert found.sentences()[0].startswith("About 230 trials in every cell, existing ones included, would probably")
+    assert found.sentences()[0].startswith(
+        "Under equal weights, about 230 trials in every cell, existing ones included, would probably"
+    )
 
 
 def test_what_is_declared_identical_shares_its_trials_and_is_never_told_apart() -> None:
@@ -209,7 +225,7 @@ def test_where_everything_is_decided_there_is_nothing_to_plan() -> None:
     found = plan(evaluate(two(size=1000)))
     assert found.pairs == ()
     assert (found.to_lead, found.to_settle, found.trials("A", "B")) == (1000, 1000, 1000)
-    assert found.sentences() == ("All pairs are decided: no more trials are needed.",)
+    assert found.sentences() == ("Under the game's weights all pairs are decided: no more trials are needed.",)
 
 
 @pytest.mark.parametrize("method", ["pairing", "betting", "bentkus", "kl", "wilson", "pbp"])
@@ -282,7 +298,7 @@ def test_what_cannot_be_planned_with_is_refused() -> None:
 def made(*pairs: PlannedPair, anytime: bool = False, fewest: int = 300, largest: int = 300) -> Plan:
     """Return a plan of four algorithms, of which A leads."""
     method = "betting" if anytime else "pairing"
-    return Plan(method, anytime, 0.05, ("A", "B", "C", "D"), "A", fewest, largest, 0, MOST, pairs)
+    return Plan(method, "game", anytime, 0.05, ("A", "B", "C", "D"), "A", fewest, largest, 0, MOST, pairs)
 
 
 def no_number(why: Why) -> PlannedPair:
@@ -314,7 +330,8 @@ def test_many_pairs_in_few_words() -> None:
         no_number("beyond"),
     )
     assert found.sentences()[:4] == (
-        "About 600 more trials per cell (900 in all) would probably settle 3 of the 6 open pairs.",
+        "Under the game's weights, about 600 more trials per cell (900 in all) would probably settle 3 of the 6 open "
+        "pairs.",
         "About 900 more trials per cell (1,200 in all) would probably show that A is the best.",
         "About 4,800 more trials per cell (5,100 in all) would probably settle 5 of the 6 open pairs.",
         "Not even 10,000,000 trials per cell would tell C from D.",
@@ -328,8 +345,8 @@ def test_many_pairs_in_few_words() -> None:
 def test_what_one_number_does_is_one_sentence() -> None:
     found = made(PlannedPair("A", "B", 1190), PlannedPair("C", "D", 1150))
     assert found.sentences()[0] == (
-        "About 900 more trials per cell (1,200 in all) would probably tell A from B, which makes A the best, and "
-        "settle both open pairs."
+        "Under the game's weights, about 900 more trials per cell (1,200 in all) would probably tell A from B, which "
+        "makes A the best, and settle both open pairs."
     )
     assert "Numbers beyond" not in repr(found)
 
@@ -352,6 +369,7 @@ def test_a_plan_as_json() -> None:
         {"a": "C", "b": "D", "trials": None, "more": None, "why": "tied"},
     ]
     assert (found["to_lead"], found["to_settle"], found["trials"]) == (1163, None, [300, 300])
+    assert (found["weights"], found["method"]) == ("game", "pairing")
 
 
 def test_names_are_looked_at() -> None:
@@ -360,3 +378,241 @@ def test_names_are_looked_at() -> None:
     assert found.trials("C", "D") == 300
     with pytest.raises(UnknownName, match="E"):
         found.trials("A", "E")
+
+
+def spread(trials: int, seed: int = 0, gap: float = 0.3, size: tuple[int, int] = (3, 6)) -> ScoreTable:
+    """Return normal scores on several environments, of algorithms with evenly spaced means: the last is the best."""
+    rng = np.random.default_rng(seed)
+    means = gap * np.arange(size[0])[:, None] + 0.2 * rng.normal(size=size)
+    names = [f"algorithm {a}" for a in range(size[0])]
+    return ScoreTable.from_array(means[:, :, None] + rng.normal(size=(*size, trials)), names)
+
+
+@simulated
+def test_the_first_ranking_is_planned_with_its_part_of_delta() -> None:
+    both = evaluate(spread(8))
+    game, equal = plan(both), plan(both.under("uniform"))
+    assert (game.method, game.weights, game.delta) == ("pairing", "game", 0.025)
+    assert (equal.method, equal.weights, equal.delta) == ("pooled", "uniform", 0.025)
+    alone = [plan(evaluate(spread(8), weights=weights, delta=0.025)) for weights in ("game", "uniform")]
+    assert (game.pairs, equal.pairs) == (alone[0].pairs, alone[1].pairs)
+    assert "Under equal weights, about" in equal.sentences()[0]
+    given = evaluate(spread(8), weights={"environment-1": 2.0, "environment-2": 1.0})
+    assert plan(given).weights == "given"
+    assert plan(given).sentences()[0].startswith("Under the given weights, ")
+
+
+def test_rankings_that_hold_on_the_same_event_have_all_of_delta_each() -> None:
+    both = evaluate(two(), intervals="kl", weights="both")
+    assert plan(both).delta == 0.05
+    assert plan(both).pairs == plan(evaluate(two(), intervals="kl", weights="game")).pairs
+
+
+def test_functional_bounds_have_a_part_of_their_ranking_s_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two rankings by methods of their own, the parts of delta of all that is used sum to delta."""
+    deltas: list[float] = []
+
+    def kept(name: str, place: int) -> None:
+        real = getattr(evaluating, name)
+
+        def called(*arguments: Any) -> Any:
+            deltas.append(arguments[place])
+            return real(*arguments)
+
+        monkeypatch.setattr(evaluating, name, called)
+
+    kept("boxes", 4)
+    kept("_bounded", 3)
+    kept("bounded_by_evidence", 5)
+    monkeypatch.setattr(evaluating, "share", lambda trials_ae, q_er: FUNCTIONAL)
+    evaluate(two(size=20), refine=0)
+    assert deltas == [pytest.approx(each) for each in (0.025 * (1 - FUNCTIONAL), 0.025 * FUNCTIONAL, 0.025)]
+
+
+def test_pooled_pairs_that_always_win_are_decided_when_the_bets_have_won_enough() -> None:
+    """A beats B in every trial: more trials are more wins, whichever are resampled, so the number is exact."""
+    table = ScoreTable.from_array([[[1.0]] * 3, [[0.0]] * 3], ["A", "B"])
+    found = plan(evaluate(table, weights="uniform"))
+    (pair,) = found.pairs
+    assert pair.trials is not None
+
+    def decided(trials: int) -> bool:
+        more = ScoreTable.from_array([[[1.0] * trials] * 3, [[0.0] * trials] * 3], ["A", "B"])
+        return evaluate(more, weights="uniform").verdict("A", "B") == "better"
+
+    fewest = next(trials for trials in range(1, 30) if decided(trials))
+    assert fewest <= pair.trials <= 1.3 * fewest + 1
+
+
+@simulated
+def test_a_pooled_plan_does_not_depend_on_rows_workers_or_scales() -> None:
+    table = spread(6)
+    found = plan(evaluate(table, weights="uniform"))
+    assert found.pairs
+    assert any(pair.trials is not None and pair.trials > 6 for pair in found.pairs)
+    turned = ScoreTable.from_array([[np.exp(cell[::-1]) for cell in row] for row in table.cells], table.algorithms)
+    assert plan(evaluate(turned, weights="uniform")).pairs == found.pairs
+    assert plan(evaluate(table, weights="uniform"), workers=2).pairs == found.pairs
+    last = ScoreTable.from_array(table.cells[::-1], table.algorithms[::-1])
+    assert {(pair.a, pair.b, pair.trials) for pair in plan(evaluate(last, weights="uniform")).pairs} == {
+        (pair.a, pair.b, pair.trials) for pair in found.pairs
+    }
+
+
+@simulated
+def test_pooled_plans_of_equal_identical_and_far_pairs() -> None:
+    assert only(evaluate(two(share=0.5), weights="uniform")).why == "equal"
+    same = ScoreTable.from_array(spread(5).cells, ["A", "B", "C"], identical=[["A", "B"]])
+    assert [pair.why for pair in plan(evaluate(same, weights="uniform")).pairs if {pair.a, pair.b} == {"A", "B"}] == [
+        "identical"
+    ]
+    close = evaluate(spread(5, gap=0.02, seed=3), weights="uniform")
+    assert {pair.why for pair in plan(close, most=10).pairs} == {"beyond"}
+
+
+@simulated
+def test_pooled_plans_with_ragged_and_missing_cells() -> None:
+    cells = [list(row) for row in spread(8, gap=0.6).cells]
+    cells[0][0] = cells[0][0][:1]
+    cells[2][3] = cells[2][3][:3]
+    ragged = plan(evaluate(ScoreTable.from_array(cells, ["A", "B", "C"]), weights="uniform"))
+    assert (ragged.fewest, ragged.largest, ragged.missing) == (1, 8, 0)
+    assert all(pair.trials is not None and pair.trials > 1 for pair in ragged.pairs)
+    cells[0][0] = np.empty(0)
+    holes = plan(evaluate(ScoreTable.from_array(cells, ["A", "B", "C"]), weights="uniform"))
+    assert holes.missing == 1
+    cells[0] = [cells[0][0]] * 5 + [cells[0][5]]
+    unknown = plan(evaluate(ScoreTable.from_array(cells, ["A", "B", "C"]), weights="uniform"))
+    assert {pair.why for pair in unknown.pairs if "A" in (pair.a, pair.b)} == {"missing"}
+
+
+@simulated
+def test_evidence_is_carried_on_to_more_trials() -> None:
+    """From 100 trials to 1,600: about what 1,600 of the same distributions give, to within a third."""
+    n, m, gap = 3, 6, 0.1
+    means = gap * np.arange(n)[:, None] * np.ones((1, m))
+    z = 0.5 + 0.5 * np.vectorize(math.erf)((means[:, 0][:, None] - means[:, 0][None, :]) / 2.0)
+    theta = z.mean(axis=1)[:, None] - z.mean(axis=1)[None, :]
+    nats = nats_of(n, 0.05)
+    q_er = np.full((m, n), 1.0 / (n * m))
+
+    def given(trials: int, seed: int) -> Weighed:
+        scores = means[:, :, None] + np.random.default_rng(seed).normal(size=(n, m, trials))
+        table = ScoreTable.from_array(scores)
+        return weighed(table, pools(table), q_er)
+
+    carried, actual = [], []
+    for seed in range(6):
+        small, large = given(100, seed), given(1600, 100 + seed)
+        found = with_more_trials(differences(small, nats), growth(small, large, nats), theta)
+        carried.append(found.log_e()[2, 0])
+        actual.append(differences(large, nats).log_e()[2, 0])
+    assert np.mean(carried) == pytest.approx(np.mean(actual), rel=1 / 3)
+    same = differences(small, nats)
+    assert with_more_trials(same, growth(small, small, nats), theta).log_e() == pytest.approx(same.log_e())
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (6, 18), (11, 15), (50, 57), (200, 100)])
+def test_the_work_of_a_plan_is_bounded(n: int, m: int) -> None:
+    boards, arrangements, trials = effort(n, m)
+    assert 3 <= boards <= 9
+    assert 2 <= arrangements <= 8
+    assert 10 <= trials <= 100
+
+
+@simulated
+def test_a_design_in_numbers() -> None:
+    found = design(3, 6, (20, 5), difference=0.2)
+    assert [each.trials for each in found.detectable] == [5, 20]
+    few, many = (each.difference for each in found.detectable)
+    assert few is not None
+    assert many is not None
+    assert 0.0 < many < few < 2 / 3
+    assert found.trials is not None
+    assert (found.trials <= 5) == (few <= 0.2)
+    assert (found.trials <= 20) == (many <= 0.2)
+    # log2(2 N/(delta/2)), N = 18 comparisons, is 10.5: with 10 trials no percentile can exclude 1/2.
+    assert found.game == math.floor(math.log2(2 * 18 / 0.025)) + 1
+    assert design(3, 6, (20, 5), difference=0.2, workers=2) == found
+    assert design(3, 6, 5, weights="uniform").game is None
+    easier = design(3, 6, 5, weights="uniform", delta=0.4).detectable[0].difference
+    assert easier is not None
+    assert easier < few
+
+
+@simulated
+def test_more_trials_than_are_simulated_find_differences_as_the_square_root_says() -> None:
+    one, four = (design(3, 6, trials).detectable[0].difference for trials in (1000, 4000))
+    assert one is not None
+    assert four == pytest.approx(one / 2)
+    assert design(3, 6, difference=four).trials == pytest.approx(4000, rel=0.01)
+
+
+@simulated
+def test_few_trials_find_nothing_whatever_the_difference() -> None:
+    found = design(2, 1, 1)
+    assert found.detectable == (Detectable(1, None),)
+    assert found.game is None
+    assert "no difference of scores is found" in found.sentences()[0]
+    assert "2 algorithms on 1 environment, equal weights: with 1 trial per cell" in found.sentences()[0]
+
+
+def separated(trials: int) -> ScoreTable:
+    """Return scores of which all trials of a better algorithm beat all of a worse one."""
+    ascending = np.arange(3 * 6 * trials, dtype=np.float64).reshape(3, 6, trials)
+    return ScoreTable.from_array(ascending, ["A", "B", "C"])
+
+
+@simulated
+def test_below_the_fewest_trials_for_the_game_nothing_is_decided() -> None:
+    fewest = design(3, 6, 5).game
+    assert fewest is not None
+    assert not evaluate(separated(fewest - 1)).under("game").pairs.better_ab.any()
+    assert evaluate(separated(fewest)).under("game").pairs.better_ab.any()
+
+
+def test_a_design_in_words() -> None:
+    found = Design(6, 18, 0.05, 0.8, 0.5, (Detectable(5, 0.162), Detectable(10, 0.12)), 0.1, 1234, 15)
+    assert found.sentences() == (
+        "6 algorithms on 18 environments, equal weights: with 5 trials per cell differences of 0.16 or more are found "
+        "with a probability of 80 %.",
+        "With 10 trials per cell differences of 0.12 or more are found with a probability of 80 %.",
+        "About 1,300 trials per cell find differences of 0.1 with a probability of 80 %.",
+        "Under the game's weights no verdict is possible with fewer than 15 trials per cell.",
+        "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree by "
+        "0.5 standard deviations of a single trial.",
+    )
+    assert repr(found) == "\n".join(found.sentences())
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert facts["detectable"] == [{"trials": 5, "difference": 0.162}, {"trials": 10, "difference": 0.12}]
+    assert (facts["difference"], facts["trials"], facts["game"]) == (0.1, 1234, 15)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithms": 1}, "algorithms=1"),
+        ({"environments": 0}, "environments=0"),
+        ({"trials": 0}, "trials=0"),
+        ({"trials": ()}, "trials are empty"),
+        ({"trials": 2.5}, "trials=2.5"),
+        ({"difference": 0.0}, "difference=0.0"),
+        ({"difference": 0.9}, "differ by less than 0.667"),
+        ({"difference": "much"}, "difference='much'"),
+        ({"power": 1.0}, "power=1.0"),
+        ({"heterogeneity": -1.0}, "heterogeneity=-1.0"),
+        ({"heterogeneity": math.nan}, "heterogeneity=nan"),
+        ({"delta": 2.0}, "delta=2.0"),
+        ({"weights": "game"}, "weights='game'"),
+        ({"seed": -1}, "seed=-1"),
+        ({"workers": 0}, "workers=0"),
+    ],
+)
+def test_designs_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        design(**({"algorithms": 3, "environments": 6} | options))
+
+
+def test_the_evidence_for_verdicts_has_their_part_of_delta() -> None:
+    assert nats_of(6, 0.025) == pytest.approx(math.log(30 / (VERDICTS * 0.025)))
+    assert Judging().shares(("game", "uniform"))["uniform"] == 0.5

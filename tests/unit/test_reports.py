@@ -337,7 +337,7 @@ def test_the_page_says_how_to_make_it_again(found: Evaluation) -> None:
 
 def test_a_plan_is_on_the_page_when_asked_for(found: Evaluation) -> None:
     assert 'id="plan"' not in untuned.report(found).html
-    few = reporting.evaluated(NAMES, ("flat", "steep"), 40, weights="uniform")
+    few = reporting.evaluated(NAMES, ("flat", "steep"), 5, weights="uniform")
     plan = untuned.plan(few)
     assert plan.pairs
     for report in (untuned.report(few, planned=True), untuned.report(few, planned=plan)):

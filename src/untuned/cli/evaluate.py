@@ -73,11 +73,11 @@ def evaluate(
             "run the command again for the other"
         )
     found = judged(source, judging, reading, workers, planned=planned)
-    plan = planning(found, workers) if planned else None
+    plans = planning(found, workers) if planned else ()
     if wanted == "text":
-        print_evaluation(found, by_environment, pairs, plan)
+        print_evaluation(found, by_environment, pairs, plans)
     elif wanted == "json":
-        print_bytes(_json(found, percentiles, plan))
+        print_bytes(_json(found, percentiles, plans))
     else:
         print_bytes(_tables(found, wanted, by_environment, pairs))
 
@@ -89,12 +89,13 @@ def _format(given: str | None, as_json: bool) -> str:
     return chosen
 
 
-def _json(found: "Evaluation", percentiles: bool, plan: "Plan | None") -> str:
+def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]") -> str:
     import json
 
-    if plan is None:
+    if not plans:
         return found.to_json(percentiles=percentiles)
-    content = found.to_dict(percentiles=percentiles) | {"plan": plan.to_dict()}
+    planned = [plan.to_dict() for plan in plans]
+    content = found.to_dict(percentiles=percentiles) | {"plan": planned[0], "plans": planned}
     return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
@@ -111,7 +112,7 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
 
 
 def print_evaluation(
-    found: "Evaluation", by_environment: bool, pairs: bool = False, plan: "Plan | None" = None
+    found: "Evaluation", by_environment: bool, pairs: bool = False, plans: "tuple[Plan, ...]" = ()
 ) -> None:
     """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
     from untuned.cli.terminal import console, text
@@ -135,7 +136,7 @@ def print_evaluation(
     screen.print(text(screen, found.claim))
     for warning in found.warnings:
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
-    if plan is not None:
+    for plan in plans:
         screen.print()
         for sentence in plan.sentences():
             screen.print(text(screen, sentence))

@@ -154,12 +154,12 @@ def judged(
         return evaluate(source, judging=judging, workers=workers, progress=progress, **reading.options())
 
 
-def planning(found: "Evaluation", workers: int | None) -> "Plan":
-    """Return how many trials would settle what is open; a bar shows on a terminal meanwhile."""
+def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":
+    """Return how many trials would settle what each ranking left open; a bar shows on a terminal meanwhile."""
     from untuned.api import plan
 
     with showing_progress() as progress:
-        return plan(found, workers=workers, progress=progress)
+        return tuple(plan(found.under(each.weights), workers=workers, progress=progress) for each in found.rankings)
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:

@@ -12,6 +12,7 @@ from untuned.cli.collecting import collect, new, run
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
 from untuned.cli.list import list_
+from untuned.cli.plan import plan
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
 from untuned.cli.results import drop, export, merge, show, status
@@ -50,6 +51,7 @@ app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="collect")(collect)
 app.command(name="evaluate")(evaluate)
+app.command(name="plan")(plan)
 app.command(name="report")(report)
 app.command(name="status")(status)
 app.command(name="show")(show)

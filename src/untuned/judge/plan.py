@@ -13,17 +13,20 @@ root.
 
 From there on everything is as in an evaluation: bounds on differences, the functional bound where it would be in use,
 branching. Bounds get no wider with T', so the number at which a pair is decided is found by bisection.
+
+`pooled` has no intervals on percentiles: boards are resampled instead (`untuned.judge.pooled.forecast`).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
 from untuned.errors import InvalidInput
-from untuned.evaluation import Evaluation
+from untuned.evaluation import Evaluation, Ranking
 from untuned.judge.averaged_bound import Functional, functional, share
 from untuned.judge.differences import Pair, one, under_given_weights
 from untuned.judge.evaluate import PARTS, Progress, counter
@@ -35,6 +38,7 @@ from untuned.judge.judging import GAME, Judging, whole
 from untuned.judge.multiplicity import declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
+from untuned.judge.pooled.forecast import Forecast, forecast
 from untuned.judge.propagate import weighted
 from untuned.judge.simultaneous_intervals import Boxes, structural
 from untuned.judge.threads import mapped
@@ -50,16 +54,25 @@ MOST = 10_000_000
 _CASES = 300
 # Numbers of trials that are tried, in equal ratios: bisection takes seven of them, and the ratio is below 1.14.
 _STEPS = 128
+# The same for boards that are resampled: the ratio is below 1.3, which is less than their own error.
+_RESAMPLED_STEPS = 64
+
+
+class _Predictor(Protocol):
+    """What says whether an evaluation with more trials would decide a pair."""
+
+    def decides(self, pair: Pair, trials: int | None) -> bool:
+        """Return whether the second of two is found to be better; None stands for infinitely many trials."""
 
 
 def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress: Progress | None = None) -> Plan:
-    """Return how many trials per cell would probably decide every pair that an evaluation left open.
+    """Return how many trials per cell would probably decide every pair that the first ranking left open.
 
     Parameters
     ----------
     evaluation
-        By any method that has intervals on percentiles, with ``conventions="valid"``; its method, delta, weights and
-        ``refine`` are those of the plan.
+        By ``pooled`` or any method that has intervals on percentiles, with ``conventions="valid"``; the method, the
+        weights and the part of delta of its first ranking are those of the plan.
     most
         The largest number of trials per cell to look at.
     workers
@@ -80,7 +93,9 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     """
     most = whole("most", most, 1, f"{MOST} by default")
     workers = whole("workers", workers, 1, "one per processor is a good number")
-    pilot = _pilot(evaluation)
+    if not isinstance(evaluation, Evaluation):
+        raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
+    check_plan(evaluation.judging)
     measured = evaluation.trials_ae[evaluation.trials_ae > 0]
     smallest = int(measured.min())
     if smallest >= most:
@@ -95,16 +110,13 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
         if not better_ab[better, worse] and not better_ab[worse, better]
     ]
     kinds = evaluation.scores.kinds
-    missing = bool((pilot.estimates.trials_ae == 0).any())
-    reached = _Grid(smallest, most)
-
-    @cache
-    def planned(step: int) -> _Planned:
-        return _planned(pilot, reached.trials(step))
-
-    @cache
-    def without_error() -> _Planned:
-        return _planned(pilot, None)
+    estimates = percentiles(pools(evaluation.scores))
+    missing = bool((estimates.trials_ae == 0).any())
+    pooled = evaluation.judging.method_under(evaluation.weights).fixed
+    predictor: _Predictor = (
+        _Resampled(evaluation, estimates, workers) if pooled else _Boxed(_pilot(evaluation, estimates))
+    )
+    reached = _Grid(smallest, most, _RESAMPLED_STEPS if pooled else _STEPS)
 
     def search(pair: Pair) -> tuple[int | None, Why | None]:
         worse, better = pair
@@ -112,14 +124,14 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
             return None, "identical"
         if score_a[worse] >= score_a[better] - RESOLUTION:
             return None, "equal"
-        if not planned(_STEPS).decides(pair):
-            if without_error().decides(pair):
+        if not predictor.decides(pair, most):
+            if predictor.decides(pair, None):
                 return None, "beyond"
             return None, "missing" if missing else "tied"
-        undecided, decided = 0, _STEPS
+        undecided, decided = 0, reached.steps
         while decided - undecided > 1:
             middle = (undecided + decided) // 2
-            if planned(middle).decides(pair):
+            if predictor.decides(pair, reached.trials(middle)):
                 decided = middle
             else:
                 undecided = middle
@@ -127,7 +139,7 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
 
     advance = counter("plan", len(pairs), progress)
     found: dict[Pair, tuple[int | None, Why | None]] = {}
-    for pair, each in zip(pairs, mapped(search, pairs, workers), strict=True):
+    for pair, each in zip(pairs, mapped(search, pairs, 1 if pooled else workers), strict=True):
         found[pair] = each
         if advance is not None:
             advance(1)
@@ -137,13 +149,14 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     numbers_ab = chained(numbers_ab)
     return Plan(
         method=evaluation.method,
+        weights=evaluation.weights,
         anytime=evaluation.anytime,
-        delta=evaluation.delta,
+        delta=_share(evaluation) * evaluation.delta,
         leader=evaluation.algorithms[order[0]],
         algorithms=evaluation.algorithms,
         fewest=smallest,
         largest=int(measured.max()),
-        missing=int(np.count_nonzero(pilot.estimates.trials_ae == 0)),
+        missing=int(np.count_nonzero(estimates.trials_ae == 0)),
         most=most,
         pairs=tuple(
             PlannedPair(
@@ -157,15 +170,50 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     )
 
 
+def _share(evaluation: Evaluation) -> float:
+    """Return the part of delta of the first ranking."""
+    return evaluation.judging.shares([each.weights for each in evaluation.rankings])[evaluation.weights]
+
+
+class _Boxed:
+    """Predicts intervals on percentiles, for methods that have these."""
+
+    def __init__(self, pilot: "_Pilot") -> None:
+        self._planned = cache(lambda trials: _planned(pilot, trials))
+
+    def decides(self, pair: Pair, trials: int | None) -> bool:
+        """Return whether the second of two is found to be better."""
+        return self._planned(trials).decides(pair)
+
+
+class _Resampled:
+    """Resamples boards, for `pooled`."""
+
+    def __init__(self, evaluation: Evaluation, estimates: Percentiles, workers: int) -> None:
+        delta = _share(evaluation) * evaluation.delta
+        found: Forecast = forecast(evaluation.scores, estimates, evaluation.q_er, delta, workers)
+        self._limit_ab = found.limit_ab
+        self._decided = cache(lambda trials: found.decided(_more(evaluation, estimates, trials)))
+
+    def decides(self, pair: Pair, trials: int | None) -> bool:
+        """Return whether the second of two is found to be better."""
+        worse, better = pair
+        if trials is None:
+            return bool(self._limit_ab[better, worse] > RESOLUTION)
+        return bool(self._decided(trials)[better, worse])
+
+
 @dataclass(frozen=True)
 class _Grid:
-    """Numbers of trials from what there is, step 0, to the most, step `_STEPS`."""
+    """Numbers of trials from what there is, step 0, to the most, the last step."""
 
     fewest: int
     most: int
+    steps: int
 
     def trials(self, step: int) -> int:
-        ratio = math.pow(self.most / self.fewest, step / _STEPS)
+        """Return the number of trials of a step."""
+        ratio = math.pow(self.most / self.fewest, step / self.steps)
         return min(math.ceil(self.fewest * ratio), self.most)
 
 
@@ -227,18 +275,14 @@ class _Planned:
         return bound < -RESOLUTION
 
 
-def _pilot(evaluation: Evaluation) -> _Pilot:
-    """Return what there is to plan with, or refuse what cannot be planned."""
-    if not isinstance(evaluation, Evaluation):
-        raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
-    check_plan(evaluation.judging)
+def _pilot(evaluation: Evaluation, estimates: Percentiles) -> _Pilot:
+    """Return what there is to plan with."""
     table = evaluation.percentiles
     assert table.low_aer is not None
     assert table.high_aer is not None
     pooled = pools(evaluation.scores)
-    estimates = percentiles(pooled)
     trials_aer = _counted(evaluation.method, _smaller(estimates.trials_ae)).astype(np.float64)
-    unknown = _nats(evaluation, pooled, _part(evaluation))
+    unknown = _nats(evaluation, pooled, estimates.trials_ae)
     z_aer = estimates.z_aer
     return _Pilot(
         evaluation,
@@ -257,33 +301,48 @@ def check_plan(judging: Judging) -> None:
             "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
             "makes that right"
         )
-    if judging.method.intervals is None:
-        raise InvalidInput(
-            f"a plan needs intervals on percentiles, which {judging.method.name!r} has none of: evaluate with "
-            "'pairing' or 'betting', or with 'wilson' for an approximate method"
-        )
+    for each in judging.weightings:
+        method = judging.method_under(each)
+        if method.intervals is None and not method.fixed:
+            raise InvalidInput(
+                f"a plan needs 'pooled' or intervals on percentiles, which {method.name!r} has none of: leave "
+                "intervals out, or evaluate with 'pairing', 'betting', or 'wilson' for an approximate method"
+            )
 
 
-def _part(evaluation: Evaluation) -> float:
-    part = evaluation.derived.functional
-    assert part is not None
-    return part
+def _functional_part(evaluation: Evaluation, ranking: Ranking, trials_ae: Ints) -> float:
+    """Return the part that the functional bound has of the ranking's delta: of those that share intervals the first."""
+    chosen = evaluation.judging.method_under
+    if chosen(ranking.weights).intervals is None or chosen(ranking.weights).anytime:
+        return 0.0
+    if ranking.weights != GAME and any(
+        each.weights == GAME and each.method == ranking.method for each in evaluation.rankings
+    ):
+        return 0.0
+    return share(trials_ae, None if ranking.weights == GAME else ranking.q_er)
 
 
-def _nats(evaluation: Evaluation, pooled: Sequence[Pool], part: float) -> float:
+def _level(evaluation: Evaluation, pooled: Sequence[Pool], trials_ae: Ints) -> float:
+    """Return the delta of all intervals on percentiles together: what functional bounds leave of it."""
+    parts = sum(_functional_part(evaluation, each, trials_ae) for each in evaluation.rankings)
+    return (1.0 - parts) * _spent(evaluation, pooled)
+
+
+def _nats(evaluation: Evaluation, pooled: Sequence[Pool], trials_ae: Ints) -> float:
     """Return log(2/level) of each interval when all cells have trials."""
-    q_er = _given(evaluation)
-    counted = [pooled[e] for e in with_weight(q_er, len(pooled))]
-    return math.log(2.0 * max(possible(counted), 1) / ((1.0 - part) * _spent(evaluation, pooled)))
+    counted = [pooled[e] for e in with_weight(_given(evaluation), len(pooled))]
+    return math.log(2.0 * max(possible(counted), 1) / _level(evaluation, pooled, trials_ae))
 
 
 def _given(evaluation: Evaluation) -> Floats | None:
     """Return given weights; None for those of the game."""
-    return None if evaluation.judging.weights == GAME else evaluation.q_er
+    return None if evaluation.weights == GAME else evaluation.q_er
 
 
 def _spent(evaluation: Evaluation, pooled: Sequence[Pool]) -> float:
-    return declared_delta(evaluation.delta, evaluation.judging.max_algorithms, pooled, _given(evaluation))
+    """Return the delta of the first ranking, of which as many algorithms as were declared share all."""
+    delta = _share(evaluation) * evaluation.delta
+    return declared_delta(delta, evaluation.judging.max_algorithms, pooled, _given(evaluation))
 
 
 def _smaller(trials_ae: Ints) -> Ints:
@@ -310,37 +369,38 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
     """Return what an evaluation with so many trials per cell would know; None for infinitely many."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
     same_aer = structural(evaluation.scores.kinds)
-    part, spent = 0.0, _spent(evaluation, pilot.pooled)
+    delta = 0.0
     if trials is None:
         unknown = ~estimates.known_aer
         low, high = np.where(unknown, 0.0, estimates.z_aer), np.where(unknown, 1.0, estimates.z_aer)
     else:
-        estimates = replace(estimates, trials_ae=_more(pilot, trials))
-        part = 0.0 if evaluation.anytime else share(estimates.trials_ae, pilot.q_er)
-        low, high = _ends(pilot, estimates.trials_ae, part)
+        estimates = replace(estimates, trials_ae=_more(evaluation, estimates, trials))
+        part = _functional_part(evaluation, evaluation.rankings[0], estimates.trials_ae)
+        delta = part * _spent(evaluation, pilot.pooled)
+        low, high = _ends(pilot, estimates.trials_ae)
     found = Boxes(low, high, same_aer)
     if pilot.q_er is not None:
         bounds = weighted(found, pilot.q_er)
-        differences = under_given_weights(bounds, estimates, pilot.q_er, same_aer, part * spent)
+        differences = under_given_weights(bounds, estimates, pilot.q_er, same_aer, delta)
         return _Planned(pilot, found, None, None, differences.high_ab)
-    other = functional(found, PARTS, estimates, part * spent) if part > 0.0 else None
+    other = functional(found, PARTS, estimates, delta) if delta > 0.0 else None
     return _Planned(pilot, found, board(found, PARTS), other, None)
 
 
-def _more(pilot: _Pilot, trials: int) -> Ints:
+def _more(evaluation: Evaluation, estimates: Percentiles, trials: int) -> Ints:
     """Return the numbers of trials behind every cell if none has fewer than ``trials`` of its own."""
-    kinds = pilot.evaluation.scores.kinds
-    own_ae = np.where(pilot.estimates.trials_ae > 0, np.maximum(pilot.evaluation.trials_ae, trials), 0)
+    kinds = evaluation.scores.kinds
+    own_ae = np.where(estimates.trials_ae > 0, np.maximum(evaluation.trials_ae, trials), 0)
     # What is declared identical has its trials in common.
     same_ear = kinds[:, :, None] == kinds[:, None, :]
     together: Ints = np.einsum("ear,re->ae", same_ear.astype(np.int64), own_ae)
     return together
 
 
-def _ends(pilot: _Pilot, trials_ae: Ints, part: float) -> tuple[Floats, Floats]:
+def _ends(pilot: _Pilot, trials_ae: Ints) -> tuple[Floats, Floats]:
     """Return the predicted ends of all intervals."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
-    delta = (1.0 - part) * _spent(evaluation, pilot.pooled)
+    delta = _level(evaluation, pilot.pooled, trials_ae)
     if evaluation.method == "pbp":
         sizes = [trials_ae[np.unique(pool.owner_of, return_index=True)[1], e] for e, pool in enumerate(pilot.pooled)]
         samples = sum(pilot.pooled[e].sizes.size for e in with_weight(pilot.q_er, len(pilot.pooled)))
@@ -360,7 +420,7 @@ def _ends(pilot: _Pilot, trials_ae: Ints, part: float) -> tuple[Floats, Floats]:
         low, high = np.clip(z_aer - half, 0.0, 1.0), np.clip(z_aer + half, 0.0, 1.0)
     else:
         # With more trials the functional bound may come into use, and takes its part of delta.
-        level = _nats(evaluation, pilot.pooled, part) / _nats(evaluation, pilot.pooled, _part(evaluation))
+        level = _nats(evaluation, pilot.pooled, trials_ae) / _nats(evaluation, pilot.pooled, estimates.trials_ae)
         low, below = np.empty(z_aer.shape), np.empty(z_aer.shape)
         _lower_ends(z_aer, after, level * pilot.nats_low_aer, low)
         _lower_ends(1.0 - z_aer, after, level * pilot.nats_high_aer, below)

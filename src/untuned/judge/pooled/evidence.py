@@ -46,7 +46,7 @@ class Evidence:
         log F_e(lambda_j), [environment, bet, a, b].
     stake_jab
         lambda_j.
-    log_share_j
+    log_share_jab
         log pi_j.
     """
 
@@ -128,12 +128,26 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The scores, and the weights of environments and references: what evidence is computed from."""
+    """The scores, and the weights of environments and references: what evidence is computed from.
+
+    Attributes
+    ----------
+    pools
+        The scores of every environment.
+    weights_e, rho_er
+        The weights of environments, and the shares of the references in each.
+    seeds
+        Those of the arrangements of every owner, made from names.
+    most, dealt
+        The largest number of arrangements, and how many trials of the largest sample they deal out.
+    """
 
     pools: tuple[Pool, ...]
     weights_e: Floats
     rho_er: Floats
     seeds: tuple[list[int], ...]
+    most: int = MOST
+    dealt: int = DEALT
 
     @property
     def trials_ea(self) -> Ints:
@@ -166,8 +180,14 @@ def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
 
 def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
     """Return the evidence that the score of a is above that of b by more than theta, [a, b]."""
-    joint = _joint(given)
-    split = _split(given)
+    joint, split, stakes, log_share = _bets(given, nats)
+    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
+    return Evidence(found, stakes, log_share)
+
+
+def _bets(given: Weighed, nats: float) -> tuple[_Form, _Form, Floats, Floats]:
+    """Return both forms of bets on differences, their stakes [bet, a, b] and the logarithms of their shares."""
+    joint, split = _joint(given), _split(given)
     splits = (split.rows_eab > 0).any(axis=0)
     stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, split, nats)])
     shares = np.log(np.array(SHARES))[:, None, None]
@@ -175,8 +195,59 @@ def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
         log_share = np.concatenate(
             [np.where(splits, shares + math.log(0.5), shares), np.where(splits, shares + math.log(0.5), -np.inf)]
         )
-    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
-    return Evidence(found, stakes, log_share)
+    return joint, split, stakes, log_share
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How stakes change with numbers of trials, [bet, a, b].
+
+    Attributes
+    ----------
+    stake_jab, log_share_jab
+        With more trials.
+    scale_jab
+        By what the error of a logarithm is multiplied.
+    """
+
+    stake_jab: Floats
+    log_share_jab: Floats
+    scale_jab: Floats
+
+
+def growth(given: Weighed, larger: Weighed, nats: float) -> Growth:
+    """Return how the stakes on differences change from some numbers of trials to larger ones."""
+    *before, stakes, _ = _bets(given, nats)
+    *after, larger_stakes, log_share = _bets(larger, nats)
+
+    def variances(these: Weighed, forms: Sequence[_Form], stakes: Floats) -> Floats:
+        squares = np.concatenate([np.repeat(_squares(these, form)[None], len(LADDER), axis=0) for form in forms])
+        return np.square(stakes) * squares
+
+    known, wanted = variances(given, before, stakes), variances(larger, after, larger_stakes)
+    scale = np.divide(wanted, known, out=np.ones_like(known), where=known > 0.0)
+    return Growth(larger_stakes, log_share, scale)
+
+
+def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Evidence:
+    """Return about what the evidence for differences would be with more trials, which are not simulated.
+
+    Of log F = lambda theta + error the first term is known. The error has a mean of about -lambda^2 V/2 and a variance
+    of about lambda^2 V, V = v sum of w_e^2/R_e for rows of variance v. With the stakes of large samples lambda^2 V does
+    not depend on the number of trials, so the error stays what it is; with others it is scaled.
+
+    Parameters
+    ----------
+    found
+        The evidence with fewer trials.
+    grown
+        What the larger numbers of trials change.
+    theta_ab
+        The differences of the scores.
+    """
+    error = found.log_factor_ejab.sum(axis=0) - found.stake_jab * theta_ab
+    factors = grown.stake_jab * theta_ab + grown.scale_jab * error
+    return Evidence(factors[None], grown.stake_jab, grown.log_share_jab)
 
 
 def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:
@@ -239,6 +310,18 @@ def _split(given: Weighed) -> _Form:
     return _Form(SPLIT, rows, aside, 1.0 - 0.5 * direct)
 
 
+def _squares(given: Weighed, form: _Form) -> Floats:
+    """Return the sum of w_e^2/R_e over environments, [a, b]."""
+    squares = np.divide(
+        np.square(given.weights_e)[:, None, None],
+        form.rows_eab,
+        out=np.zeros(form.rows_eab.shape),
+        where=form.rows_eab > 0,
+    )
+    found: Floats = squares.sum(axis=0)
+    return found
+
+
 def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
     """Return the stakes lambda_j, [bet, a, b]."""
     part, variance = TOP[form.kind]
@@ -278,7 +361,7 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     shares: Floats = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size).astype(np.float64)
     lost = float(shares[pool.sizes == 0].sum())
     shares[pool.sizes == 0] = 0.0
-    places = _places(pool, given.seeds[e])
+    places = _places(pool, given.seeds[e], given.most, given.dealt)
     for each in (form, instead) if instead is not form else (form,):
         rows, aside = each.rows_eab[e], each.aside_eab[e]
         todo = wanted & (rows > 0)
@@ -294,9 +377,9 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     return found
 
 
-def _places(pool: Pool, seeds: Sequence[int]) -> Ints:
+def _places(pool: Pool, seeds: Sequence[int], most: int = MOST, dealt: int = DEALT) -> Ints:
     """Return arrangements: the place of every trial, [arrangement, trial], owner after owner."""
-    count = max(FEWEST, min(MOST, DEALT // max(int(pool.sizes.max()), 1)))
+    count = max(FEWEST, min(most, dealt // max(int(pool.sizes.max()), 1)))
     numbers = [np.arange(size, dtype=np.float64) for size in pool.sizes]
     return np.concatenate(
         [shuffled(each, seed, count) for each, seed in zip(numbers, seeds, strict=True)], axis=1

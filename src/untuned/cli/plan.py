@@ -1,0 +1,121 @@
+"""``untuned plan``: how many trials it takes, from scores that there are or before there are any."""
+
+import json
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from untuned.cli.judging_options import Reading, Workers, judged, planning, takes_records
+from untuned.cli.terminal import print_bytes
+from untuned.errors import InvalidInput
+from untuned.judge.judging import Judging
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from untuned.plans import Design
+
+
+@takes_records
+def plan(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="A CSV, Parquet or JSON-lines file with columns algorithm, environment, score; or a study's folder.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    judging: Judging,
+    reading: Reading,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            "--design",
+            metavar="ALGORITHMSxENVIRONMENTS",
+            help="Instead of scores: the size of an experiment that has not begun, 6x18.",
+        ),
+    ] = None,
+    trials: Annotated[
+        str | None,
+        typer.Option(
+            "--trials",
+            metavar="N,...",
+            help="With --design: trials per cell; 5,10,30,100 by default.",
+        ),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option("--difference", help="With --design: a difference of scores worth finding; trials that it takes."),
+    ] = None,
+    power: Annotated[
+        float | None,
+        typer.Option("--power", help="With --design: with which probability to find it; 0.8 by default."),
+    ] = None,
+    heterogeneity: Annotated[
+        float | None,
+        typer.Option(
+            "--heterogeneity",
+            help="With --design: how much environments disagree, in standard deviations of a trial; 0.5 by default.",
+        ),
+    ] = None,
+    workers: Workers = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+) -> None:
+    """Say how many trials would settle what is open, or which differences an experiment would find."""
+    given = {"trials": trials, "difference": difference, "power": power, "heterogeneity": heterogeneity}
+    options = {name: value for name, value in given.items() if value is not None}
+    if (source is None) == (design is None):
+        raise InvalidInput(
+            "untuned plan takes scores or a design: untuned plan scores.csv, or, before there are any, "
+            f"untuned plan --design 6x18. {'Both were given' if source is not None else 'Neither was given'}"
+        )
+    if design is not None:
+        found = _designed(design, judging, reading, workers, options)
+        _print([found.sentences()], found.to_dict(), as_json)
+        return
+    if options:
+        raise InvalidInput(
+            f"{', '.join(f'--{name}' for name in options)}: for --design alone, leave it out with scores"
+        )
+    assert source is not None
+    plans = planning(judged(source, judging, reading, workers, planned=True), workers)
+    content = [each.to_dict() for each in plans]
+    _print([each.sentences() for each in plans], {"plan": content[0], "plans": content}, as_json)
+
+
+def _designed(size: str, judging: Judging, reading: Reading, workers: int | None, options: dict[str, Any]) -> "Design":
+    """Return the design of an experiment of a size, ``6x18``."""
+    from untuned.api import design
+
+    parts = re.fullmatch(r"\s*(\d{1,6})\s*[xX]\s*(\d{1,6})\s*", size)
+    if parts is None:
+        raise InvalidInput(f"--design {size}: write ALGORITHMSxENVIRONMENTS, for example --design 6x18")
+    if reading != Reading() or judging != Judging(delta=judging.delta, weights=judging.weights):
+        raise InvalidInput("--design takes --delta and --weights uniform, and no other options of evaluate")
+    if "trials" in options:
+        options["trials"] = _numbers(options["trials"])
+    options |= {"delta": judging.delta, "weights": judging.weighting, "workers": workers}
+    return design(int(parts[1]), int(parts[2]), **options)
+
+
+def _numbers(given: str) -> list[int]:
+    try:
+        return [int(each) for each in given.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--trials {given}: write whole numbers with commas between them, 5,10,30") from None
+
+
+def _print(paragraphs: "Sequence[Sequence[str]]", content: dict[str, Any], as_json: bool) -> None:
+    from untuned.cli.terminal import console, text
+
+    if as_json:
+        print_bytes(json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False))
+        return
+    screen = console(100)
+    for number, sentences in enumerate(paragraphs):
+        if number:
+            screen.print()
+        for sentence in sentences:
+            screen.print(text(screen, sentence))
