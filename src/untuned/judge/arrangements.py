@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,7 +13,13 @@ from untuned.scores import Ints
 
 def stream(names: Sequence[str]) -> Words:
     """Return the state of a random stream that depends on some names alone."""
-    digest = hashlib.blake2b(repr(tuple(names)).encode("utf-8", errors="surrogatepass"), digest_size=8).digest()
+    return _seeded(tuple(names)).copy()
+
+
+# Small boards are judged in half the time: every kind of evidence asks for the same streams again.
+@lru_cache(maxsize=4096)
+def _seeded(names: tuple[str, ...]) -> Words:
+    digest = hashlib.blake2b(repr(names).encode("utf-8", errors="surrogatepass"), digest_size=8).digest()
     found: Words = streams(int.from_bytes(digest, "little"), 1)[0]
     skip_first(found)
     return found
