@@ -76,9 +76,9 @@ def missed(results: Results) -> str:
 
 def worst(found: lab.Coverage) -> str:
     """Return, for each method, the highest rate of each failure, with its limits."""
-    lines = [["method", *(f"{words} wrong" for words in EVENTS.values()), "highest where"]]
+    lines = [["method", *(f"{EVENTS[event]} wrong" for event in found.events), "highest where"]]
     for method in found.methods:
-        cases = [found.worst(method, event) for event in EVENTS]
+        cases = [found.worst(method, event) for event in found.events]
         most = found.worst(method)
         where = "" if most is None or most.rate.count == 0 else f"{most.row.population}, {most.row.trials:,} trials"
         lines.append(
