@@ -64,7 +64,7 @@ POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
         "weights": (4.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.0),
         "data_sets": 2_000,
     },
-    "broken": {"populations": ("coins",), "methods": ("pooled*0.4",), "trials": (2,), "data_sets": 2_000},
+    "broken": {"populations": ("coins",), "methods": ("pooled*0.25",), "trials": (2,), "data_sets": 2_000},
     "pairing": {
         "populations": ("board", "coins"),
         "methods": ("pairing",),

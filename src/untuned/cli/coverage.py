@@ -257,7 +257,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
     from untuned.cli.terminal import console, text
     from untuned.lab.coverage_experiment import EVENTS
 
-    screen = console(_WIDTH)
+    screen = console(_WIDTH if len(found.events) <= 4 else _WIDER)
     sizes = found.sizes
     every = sizes[0][1]
     looks = "" if every is None else f", looking every {every}, until the first verdict"
@@ -308,7 +308,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         screen.print(text(screen, sentence))
 
 
-_WIDTH = 110
+_WIDTH, _WIDER = 110, 170
 _PLAIN: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": None, "pad_edge": False}
 
 

@@ -126,7 +126,7 @@ def experiment(
         begin = time.perf_counter()
         evaluation = judged(looked_at, contender, judging, number)
         found.seconds += time.perf_counter() - begin
-        _compare(found, evaluation, truth)
+        compare(found, evaluation, truth)
         found.trials = trials
         if design.every is not None and found.decided:
             break
@@ -165,7 +165,7 @@ def _shrunk(evaluation: Evaluation, factor: float) -> Evaluation:
     return replace(evaluation, rankings=tuple(rankings), head_to_head=direct)
 
 
-def _compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
+def compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
     """Count what is wrong at this look, and what it shows."""
     aggregates = differences = verdicts = False
     caps: bool | None = None
