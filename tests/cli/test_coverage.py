@@ -183,8 +183,9 @@ def test_weights_chosen_beforehand(call: Call) -> None:
     options = ("--populations", "coins", "--methods", "default,pooled", "--trials", "2", "--data-sets", "2")
     said = call(*options, "--refine", "0")
     assert said.code == 0
-    assert "any head to head" in said.out
-    assert "any robustness" in said.out
+    facts = facts_in(Path("coverage-results/coverage.json"))
+    assert [row["weights"] for row in facts["rows"]] == ["both", "uniform"]
+    assert all(row["anything"]["total"] == row["wins"]["total"] == row["caps"]["total"] == 2 for row in facts["rows"])
     weights = "environment-1=2,environment-2=1"
     found = json.loads(call(*options[:2], "--methods", "pooled", *options[4:], "--weights", weights, "--json").out)
     expected = lab.coverage(

@@ -257,7 +257,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
     from untuned.cli.terminal import console, text
     from untuned.lab.coverage_experiment import EVENTS
 
-    screen = console(_WIDTH if len(found.events) <= 4 else _WIDER)
+    screen = console(_WIDTH)
     sizes = found.sizes
     every = sizes[0][1]
     looks = "" if every is None else f", looking every {every}, until the first verdict"
@@ -274,11 +274,12 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
     screen.print()
     table = Table(title="How often anything is wrong, in the worst case", **_PLAIN)
     table.add_column("method", overflow="fold")
-    for event in found.events:
+    shown = [event for event in found.events if event not in _MORE]
+    for event in shown:
         table.add_column(EVENTS[event], justify="right")
     table.add_column("")
     for method in found.methods:
-        worst = [found.worst(method, event) for event in found.events]
+        worst = [found.worst(method, event) for event in shown]
         table.add_row(
             text(screen, method),
             *("-" if case is None else _rate(case.rate) for case in worst),
@@ -286,6 +287,9 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         )
     screen.print(table)
     screen.print()
+    if any(event in found.events for event in _MORE):
+        _print_more(screen, found)
+        screen.print()
     table = Table(title="How much is decided: pairs decided, mean width of intervals on scores", **_PLAIN)
     table.add_column("method", overflow="fold")
     for size, _ in sizes:
@@ -308,8 +312,28 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         screen.print(text(screen, sentence))
 
 
-_WIDTH, _WIDER = 110, 170
+_WIDTH = 110
+#: What only some methods say has a table of its own.
+_MORE = ("wins", "caps", "anything")
 _PLAIN: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": None, "pad_edge": False}
+
+
+def _print_more(screen: "Console", found: "Coverage") -> None:
+    """Print the rates of what goes beyond one ranking, and of everything together, for methods that have them."""
+    from rich.table import Table
+
+    from untuned.cli.terminal import text
+    from untuned.lab.coverage_experiment import EVENTS
+
+    table = Table(title="Beyond a ranking, and everything together", **_PLAIN)
+    table.add_column("method", overflow="fold")
+    for event in _MORE:
+        table.add_column(EVENTS[event], justify="right")
+    for method in found.methods:
+        worst = [found.worst(method, event) for event in _MORE]
+        if any(worst):
+            table.add_row(text(screen, method), *("-" if case is None else _rate(case.rate) for case in worst))
+    screen.print(table)
 
 
 def _words(finding: str, guaranteed: bool) -> str:
@@ -339,13 +363,14 @@ def _print_rows(screen: "Console", found: "Coverage") -> None:
     table.add_column("population", overflow="fold")
     table.add_column("trials", justify="right", no_wrap=True)
     table.add_column("method", overflow="fold")
-    for event in found.events:
+    shown_events = [event for event in found.events if event not in _MORE[:2]]
+    for event in shown_events:
         table.add_column(EVENTS[event].removeprefix("any "), justify="right", no_wrap=True)
     for words in ("decided", "width", "time"):
         table.add_column(words, justify="right", no_wrap=True)
 
     def line(row: "Row") -> list[str]:
-        rates = [row.events().get(event) for event in found.events]
+        rates = [row.events().get(event) for event in shown_events]
         broken = [rate is not None and rate.finding(found.delta) == "broken" for rate in rates]
         shown = ["-" if rate is None else f"{_percent(rate.rate)} %" for rate in rates]
         trials = f"{row.trials:,}" if row.every is None else f"{row.stopped_at:,.0f}"
