@@ -50,6 +50,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/collect.py --json docs/results/collect.json  # (7)
 	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
 	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
+	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors

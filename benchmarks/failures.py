@@ -42,6 +42,43 @@ EXPERIMENTS: Mapping[str, Mapping[str, Any]] = {
     "collected": {"methods": GUARANTEED, "trials": (10, 100, 1_000), "data_sets": 2_000, "refine": 0},
 }
 PAPER = "paper"
+POOLED = "pooled-coverage"
+#: Five runs on many environments; where laws are skewed, fewer are harder.
+FIVE = ("board", "tied", "outweighed", "levels", "tails", "ragged", "gaps", "twins")
+TWO = ("coins", "skewed")
+#: What every part of `POOLED` asks of `untuned.lab.coverage`, beside ``delta``.
+POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
+    "five": {"populations": FIVE, "methods": ("pooled",), "trials": (5,), "data_sets": 2_000},
+    "two": {"populations": TWO, "methods": ("pooled",), "trials": (2,), "data_sets": 2_000},
+    "both": {
+        "populations": ("tied", "board"),
+        "methods": ("default",),
+        "trials": (5,),
+        "data_sets": 2_000,
+        "refine": 0,
+    },
+    "given": {
+        "populations": ("board",),
+        "methods": ("pooled",),
+        "trials": (5,),
+        "weights": (4.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.0),
+        "data_sets": 2_000,
+    },
+    "broken": {"populations": ("coins",), "methods": ("pooled*0.25",), "trials": (2,), "data_sets": 2_000},
+    "pairing": {
+        "populations": ("board", "coins"),
+        "methods": ("pairing",),
+        "weights": "uniform",
+        "trials": (5,),
+        "data_sets": 2_000,
+    },
+}
+#: In this order, so that whoever stops early has the most telling ones.
+POOLED_LEVELS = (
+    *((part, 0.5) for part in ("two", "five")),
+    *((part, 0.05) for part in ("two", "broken", "five", "both", "given", "pairing")),
+    *((part, 0.2) for part in ("two", "five")),
+)
 
 
 def run(name: str, out: Path, workers: int) -> None:
@@ -60,6 +97,28 @@ def run(name: str, out: Path, workers: int) -> None:
         content = lab.coverage(**options, workers=workers, record=record, progress=progress).to_dict()
     print(file=sys.stderr)
     write(out / f"{name}.json", content)
+
+
+def run_pooled(out: Path, workers: int) -> None:
+    """Do the parts of `POOLED`, what is not done yet, and write their rows with their deltas into one file."""
+    rows: list[dict[str, Any]] = []
+    for part, delta in POOLED_LEVELS:
+        found = lab.coverage(
+            **POOLED_PARTS[part],
+            delta=delta,
+            workers=workers,
+            record=out / f"{POOLED}.jsonl",
+            progress=lambda done, total, part=part, delta=delta: print(  # type: ignore[misc]
+                f"\r{POOLED}, {part}, delta = {delta:g}: {done:,} of {total:,} pieces",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            ),
+        )
+        print(file=sys.stderr)
+        rows += [{"delta": delta, **row} for row in found.to_dict()["rows"]]
+        write(out / f"{POOLED}.json", {"rows": rows, "complete": False})
+    write(out / f"{POOLED}.json", {"rows": rows, "complete": True})
 
 
 def scores(out: Path) -> untuned.ScoreTable:
@@ -84,7 +143,8 @@ def _rounded(value: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("coverage-results"))
-    parser.add_argument("--only", nargs="+", choices=[*EXPERIMENTS, PAPER], default=[*EXPERIMENTS, PAPER])
+    every = [*EXPERIMENTS, POOLED, PAPER]
+    parser.add_argument("--only", nargs="+", choices=every, default=every)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
@@ -95,7 +155,10 @@ def main() -> None:
     else:
         options.out.mkdir(parents=True, exist_ok=True)
         for name in options.only:
-            run(name, options.out, options.workers)
+            if name == POOLED:
+                run_pooled(options.out, options.workers)
+            else:
+                run(name, options.out, options.workers)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,9 @@ def missed(results: Results) -> str:
 
 def worst(found: lab.Coverage) -> str:
     """Return, for each method, the highest rate of each failure, with its limits."""
-    lines = [["method", *(f"{words} wrong" for words in EVENTS.values()), "highest where"]]
+    lines = [["method", *(f"{EVENTS[event]} wrong" for event in found.events), "highest where"]]
     for method in found.methods:
-        cases = [found.worst(method, event) for event in EVENTS]
+        cases = [found.worst(method, event) for event in found.events]
         most = found.worst(method)
         where = "" if most is None or most.rate.count == 0 else f"{most.row.population}, {most.row.trials:,} trials"
         lines.append(
@@ -152,6 +152,81 @@ def published(found: Mapping[str, Any]) -> str:
     return table(lines[0], lines[1:], left=len(lines[0]))
 
 
+def few_runs(results: Results) -> str:
+    rows = [[each.name, f"{each.shape[0]} x {each.shape[1]}", each.summary] for each in lab.few_runs()]
+    return table(["population", "board", "what it is"], rows, left=3)
+
+
+#: The file of experiments under weights chosen beforehand, at several levels.
+_POOLED = "pooled-coverage"
+_STATEMENTS = ("anything", "aggregates", "differences", "verdicts", "wins", "caps")
+
+
+def _at_levels(results: Results) -> list[tuple[float, lab.Row]]:
+    rows = results.content(_POOLED)["rows"]
+    found = lab.Coverage.from_dict({"rows": rows, "delta": 0.0, "populations": {}, "settings": {}}).rows
+    return [(each["delta"], row) for each, row in zip(rows, found, strict=True)]
+
+
+def pooled_kept(results: Results) -> str:
+    """Return how often anything was wrong by `pooled`, by population and level."""
+    rows = [(delta, row) for delta, row in _at_levels(results) if (row.method, row.weights) == ("pooled", "uniform")]
+    levels = sorted({delta for delta, _ in rows})
+    lines = []
+    for name, trials in dict.fromkeys((row.population, row.trials) for _, row in rows):
+        cells = []
+        for level in levels:
+            here = [row.anything for delta, row in rows if (row.population, delta) == (name, level)]
+            cells.append(_at_level(here[0], level) if here and here[0] is not None else "")
+        decided = [row.decided for delta, row in rows if (row.population, delta) == (name, levels[0])]
+        lines.append([name, f"{trials}", *cells, f"{short(decided[0])} %" if decided else ""])
+    heading = ["population", "trials", *(f"anything wrong, delta = {level:g}" for level in levels)]
+    return table([*heading, f"decided, delta = {levels[0]:g}"], lines)
+
+
+def pooled_statements(results: Results) -> str:
+    """Return how often each kind of statement was wrong, for every method and weights, where it was most often."""
+    groups: dict[tuple[str, str, float], list[lab.Row]] = {}
+    for delta, row in _at_levels(results):
+        groups.setdefault((row.method, row.weights, delta), []).append(row)
+    names = {"game": "the game's", "uniform": "equal", "both": "both", "given": "given"}
+    lines = []
+    for (method, weights, delta), rows in sorted(groups.items(), key=lambda each: (each[0][:2], each[0][2])):
+        cells = []
+        for event in _STATEMENTS:
+            rates = [rate for row in rows if (rate := row.events().get(event)) is not None]
+            most = max(rates, key=lambda rate: (rate.low, rate.high), default=None)
+            cells.append("" if most is None else _at_level(most, delta))
+        lines.append([f"`{method}`", names[weights], f"{delta:g}", f"{len(rows)}", *cells])
+    heading = ["method", "weights", "delta", "populations", "anything", *(EVENTS[event] for event in _STATEMENTS[1:])]
+    return table(heading, lines, left=2)
+
+
+def pooled_data_sets(results: Results) -> str:
+    return f"{min(row.data_sets for _, row in _at_levels(results)):,}"
+
+
+def pooled_in_short(results: Results) -> str:
+    """Return whether guaranteed methods kept every level."""
+    honest = [(delta, row) for delta, row in _at_levels(results) if "*" not in row.method]
+    broken = [row for delta, row in honest if row.finding(delta) == "broken"]
+    most = max(honest, key=lambda each: max(rate.rate for rate in each[1].events().values()) / each[0])
+    rate = max(most[1].events().values(), key=lambda each: each.rate)
+    kept = "kept their level in all" if not broken else f"broke their level in {len(broken)} of"
+    return (
+        f"Guaranteed methods {kept} {len(honest)} experiments; the highest rate compared with its level was "
+        f"{_plain(rate)} where {percent(most[0])} are allowed (`{most[1].method}`, *{most[1].population}*)."
+    )
+
+
+def _plain(rate: lab.Rate) -> str:
+    return f"{short(rate.rate)} % ({short(rate.low)} to {short(rate.high)})"
+
+
+def _at_level(rate: lab.Rate, delta: float) -> str:
+    return _plain(rate) + (" **!**" if rate.finding(delta) == "broken" else "")
+
+
 def short(number: float) -> str:
     """Return a rate in percent, with a decimal where it is small."""
     return "0" if number == 0.0 else f"{100 * number:.1f}" if number < 0.0995 else f"{100 * number:.0f}"
@@ -183,6 +258,11 @@ PARTS: Mapping[str, Part] = {
     "coverage-looked-at": of(looked_at, "adaptive", "adaptive-fixed"),
     "coverage-collected": of(worst, "collected"),
     "coverage-collected-found-out": of(found_out, "collected"),
+    "coverage-few-runs": few_runs,
+    "coverage-pooled-data-sets": pooled_data_sets,
+    "coverage-pooled-in-short": pooled_in_short,
+    "coverage-pooled": pooled_kept,
+    "coverage-pooled-statements": pooled_statements,
     "coverage-paper": lambda results: published(results.content("paper")),
     "coverage-paper-missed": missed,
 }

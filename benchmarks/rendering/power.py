@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from rendering.files import Part, Results, Row
-from rendering.markdown import digits, named, percent, table
+from rendering.markdown import digits, duration, named, percent, table
 
 GUARANTEED = ("pbp", "kl", "bentkus", "betting", "pairing")
 WAYS = {"published": "as published", "apart": "intervals", "direct": "differences", "branching": "branching"}
@@ -157,6 +157,70 @@ def plan_collected_settings(results: Results) -> str:
     )
 
 
+# --- few runs under equal weights
+
+_FEW_RUNS = "pooled-power"
+_COLUMNS = {
+    "pooled": "`pooled`",
+    "head to head": "head to head",
+    "pairing": "`pairing`",
+    "bentkus": "`bentkus`",
+    "bootstrap": "`bootstrap`, approximate",
+    "game": "`pairing`, the game's weights",
+}
+
+
+def few_runs(results: Results) -> str:
+    """Return decided pairs of a data set, on average, and in brackets how many verdicts were wrong."""
+    groups: dict[tuple[str, int, int, float], dict[str, Row]] = {}
+    for row in results.rows(_FEW_RUNS, "board"):
+        groups.setdefault((row["board"], *row["trials"], row["heterogeneity"]), {})[row["method"]] = row
+    lines = []
+    for (board, fewest, most, heterogeneity), rows in groups.items():
+        any_row = rows["pooled"]
+        trials = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        sizes = [f"{heterogeneity:g}", f"{any_row['data_sets']}", f"{any_row['pairs']:,}"]
+        lines.append([board.replace("x", " x "), trials, *sizes, *(_decided(rows.get(name)) for name in _COLUMNS)])
+    heading = ["board", "trials", "heterogeneity", "data sets", "pairs in each", *_COLUMNS.values()]
+    return table(heading, lines)
+
+
+def _decided(row: Row | None) -> str:
+    if row is None:
+        return ""
+    mean = row["decided"] / row["data_sets"]
+    shown = f"{mean:,.0f}" if mean >= 100 or mean == int(mean) else f"{mean:.1f}"
+    return shown + (f" ({row['wrong']} wrong)" if row["wrong"] else "")
+
+
+def few_runs_wrong(results: Results) -> str:
+    """Return how many verdicts there were, and how many of them wrong, by guaranteed methods and by the other."""
+    rows = results.rows(_FEW_RUNS, "board")
+    sentences = []
+    for name, chosen in (
+        ("guaranteed methods", [row for row in rows if row["method"] != "bootstrap"]),
+        ("`bootstrap`", [row for row in rows if row["method"] == "bootstrap"]),
+    ):
+        wrong, decided = sum(row["wrong"] for row in chosen), sum(row["decided"] for row in chosen)
+        sentences.append(f"{wrong:,} of {decided:,} verdicts of {name}")
+    return f"Wrong were {' and '.join(sentences)}."
+
+
+def few_runs_speed(results: Results) -> str:
+    lines = [
+        [
+            f"{row['algorithms']} x {row['environments']}",
+            f"{row['trials']:,}",
+            duration(row["seconds"]),
+            duration(row["processor_seconds"]),
+            duration(row["required_seconds"]),
+            f"{row['peak_megabytes']:,} MB",
+        ]
+        for row in results.rows(_FEW_RUNS, "required_seconds")
+    ]
+    return table(["board", "trials", "time", "processor's time", "required: less than", "peak memory"], lines)
+
+
 PARTS: Mapping[str, Part] = {
     "power-widths": widths,
     "power-widths-data-sets": widths_data_sets,
@@ -168,6 +232,9 @@ PARTS: Mapping[str, Part] = {
     "power-limits": limits,
     "power-blame": blame,
     "power-functional": functional,
+    "power-few-runs": few_runs,
+    "power-few-runs-wrong": few_runs_wrong,
+    "power-few-runs-speed": few_runs_speed,
     "power-plan": plan,
     "power-plan-settings": plan_settings,
     "power-plan-collected-settings": plan_collected_settings,

@@ -179,6 +179,22 @@ def test_scores_of_one_s_own(call: Call, scores: Path) -> None:
     assert list(both["populations"]) == ["constant", "cycle", "as collected"]
 
 
+def test_weights_chosen_beforehand(call: Call) -> None:
+    options = ("--populations", "coins", "--methods", "default,pooled", "--trials", "2", "--data-sets", "2")
+    said = call(*options, "--refine", "0")
+    assert said.code == 0
+    facts = facts_in(Path("coverage-results/coverage.json"))
+    assert [row["weights"] for row in facts["rows"]] == ["both", "uniform"]
+    assert all(row["anything"]["total"] == row["wins"]["total"] == row["caps"]["total"] == 2 for row in facts["rows"])
+    weights = "environment-1=2,environment-2=1"
+    found = json.loads(call(*options[:2], "--methods", "pooled", *options[4:], "--weights", weights, "--json").out)
+    expected = lab.coverage(
+        ["coins"], ["pooled"], [2], data_sets=2, weights={"environment-1": 2.0, "environment-2": 1.0}
+    )
+    assert same_but_time(found) == same_but_time(expected.to_dict())
+    assert found["rows"][0]["weights"] == "given"
+
+
 def test_options_reach_the_library(call: Call) -> None:
     options = (
         "--populations",
@@ -292,6 +308,9 @@ MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
         (["--protocol", "paper", "--every", "5"], ("leave --populations and --every out",)),
         (["scores.csv", "--protocol", "paper", "--collect", "5"], ("--collect 5 and the scores in scores.csv",)),
         (["--protocol", "paper", "--rows"], ("--rows goes with --protocol truth",)),
+        (["--protocol", "paper", "--weights", "uniform"], ("--weights goes with --protocol truth",)),
+        (["--methods", "pooled", "--weights", "game"], ("weights chosen beforehand",)),
+        (["--weights", "nowhere"], ("--weights nowhere: there is no such file",)),
         # Before anything is collected.
         (["--protocol", "paper", "--methods", "pbt"], ("no interval method is called 'pbt'",)),
         (["--protocol", "paper", "--delta", "2"], ("delta=2.0 is outside",)),
@@ -474,12 +493,12 @@ def test_killed_at_once_it_goes_on_as_well(running: Any, call: Call, uninterrupt
 
 def test_the_list_of_populations() -> None:
     printed = succeeded("list", "populations")
-    for each in lab.populations():
+    for each in (*lab.populations(), *lab.few_runs()):
         (line,) = [line for line in printed.splitlines() if line.split()[:1] == [each.name]]
         n, m = each.shape
         assert f"{n} x {m}" in line
     facts = json.loads(succeeded("list", "populations", "--json"))
-    assert [each["name"] for each in facts] == [each.name for each in lab.populations()]
+    assert [each["name"] for each in facts] == [each.name for each in (*lab.populations(), *lab.few_runs())]
     for each in facts:
         known = lab.population(each["name"])
         assert (each["algorithms"], each["environments"]) == known.shape

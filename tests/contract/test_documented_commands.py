@@ -184,6 +184,7 @@ SMALLER = (
         r"\1 --data-sets 1 --populations duplicates --workers 1",
         "200 data sets take minutes",
     ),
+    Smaller(r"(untuned coverage .*--weights .*)", r"\1 --data-sets 1 --workers 1", "200 data sets take minutes"),
     Smaller(
         r"(untuned coverage\b.*)",
         r"\1 --data-sets 1 --methods pbp-t --trials 10 --workers 1",

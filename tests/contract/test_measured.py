@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
-LONGER = ("power", "plan", "report")
+LONGER = ("power", "pooled_power", "plan", "report")
 
 
 # --- the pages
@@ -93,6 +93,10 @@ def test_the_page_on_coverage_says_that_guaranteed_methods_kept_their_level() ->
     assert {row.trials for row in found.rows} == {10, 30, 100, 1_000}
     assert all(found.finding(method) == "kept" for method in found.methods)
     assert experiments(results, "adaptive").broken() == ()
+    for row in results.content("pooled-coverage")["rows"]:
+        assert row["data_sets"] >= 2_000
+        assert (row["finding"] == "broken") == ("*" in row["method"]), row
+    assert "kept their level in all" in pages.rendered(results, "coverage-pooled-in-short")
     assert "all five kept their level of 5 % in every experiment" in pages.rendered(results, "coverage-in-short")
 
 
@@ -285,6 +289,7 @@ TINY = {
     "precision": "--trials 2 --environments chain-10-deterministic --algorithms sarsa",
     "widths": "--samples 1 --trials 30",
     "power": "--only limits --trials 10 --sizes 10 --replicates 1",
+    "pooled_power": "--data-sets 1 --boards 3x57 --only power",
     "plan": "--populations normal --sizes 10 --pilots 1 --looks 1 --refine 5 --most 100",
     "report": "--boards small --only page --trials 20",
 }
@@ -325,6 +330,7 @@ def test_a_tiny_run_writes_the_rows_of_which_pages_are_made(
         ("precision", "--trials 1"),
         ("widths", "--level 2"),
         ("power", "--sizes 20 --trials 10"),
+        ("pooled_power", "--data-sets 0"),
         ("report", "--trials 0"),
     ],
 )

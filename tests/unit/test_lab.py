@@ -23,6 +23,7 @@ from oracle.reference import judging
 from support import lab_work
 from support.judging import evaluate
 from untuned.errors import InvalidInput, Stopped, StoreError, UnknownName, UntunedError
+from untuned.evaluation import HeadToHead
 from untuned.judge.judging import Judging
 from untuned.judge.methods import METHODS, boxes, payoff_of
 from untuned.judge.percentiles import Payoff, percentiles
@@ -39,19 +40,21 @@ from untuned.lab import (
     Truth,
     contender,
     coverage,
+    few_runs,
     population,
     populations,
     replication,
 )
 from untuned.lab.contenders import contenders
 from untuned.lab.coverage_experiment import EVENTS
-from untuned.lab.data_sets import Design, Tally, data_set, experiment
+from untuned.lab.data_sets import Design, Tally, compare, data_set, experiment, judged
 from untuned.lab.figures import coverage_figure, replication_figure
 from untuned.lab.journal import Journal
 from untuned.lab.mixtures import Law, Part, draw, even, mixture, normal, percentile, point, two
 from untuned.lab.running import run
 from untuned.lab.table_two import PUBLISHED, STUDY, check_replication, failure_rate
 from untuned.scores import Floats, ScoreTable
+from untuned.verdicts import Pairs
 
 PAYOFFS: tuple[Payoff, ...] = ("mid-rank", "at-most")
 CATALOGUE = [each.name for each in populations()]
@@ -930,6 +933,123 @@ def test_a_verdict_between_equals_is_wrong() -> None:
     assert declared.verdicts == 0
 
 
+# --- weights chosen beforehand
+
+
+@pytest.mark.parametrize("name", [each.name for each in few_runs()])
+def test_what_is_said_to_be_as_good_is_as_good_exactly(name: str) -> None:
+    known = population(name)
+    n, m = known.shape
+    z = [
+        [[percentile(player[e], other[e], "mid-rank") for e in range(m)] for other in known.laws]
+        for player in known.laws
+    ]
+    y = [sum(map(sum, rows), Fraction(0)) / (m * n) for rows in z]
+    if name == "board":
+        assert len(set(map(float, y))) == n
+        return
+    # Normal distributions are known to the last bits of a float, points exactly.
+    equals = 2 if name == "skewed" else n
+    assert max(y[:equals]) - min(y[:equals]) < 1e-15
+    if name in ("coins", "outweighed", "levels", "skewed"):
+        assert len(set(y[:equals])) == 1
+    if name != "skewed":
+        # Nor does anybody win more than half against anybody, although there is somebody who does here and there.
+        wins = [sum(z[a][b], Fraction(0)) / m for a in range(n) for b in range(n)]
+        assert max(abs(win - Fraction(1, 2)) for win in wins) < 1e-15
+        assert name in ("coins", "tails") or max(abs(each - Fraction(1, 2)) for each in z[0][-1]) > 0.05
+
+
+def test_runs_by_algorithm_and_environment() -> None:
+    trials = population("ragged").sample(5, np.random.default_rng(0)).trials
+    assert (trials.min(), trials.max()) == (1, 6)
+    assert population("ragged").sizes(5) == (6, 6, 6, 6)
+    gaps = population("gaps").sample(5, np.random.default_rng(0))
+    assert gaps.trials.tolist() == [[1] * 8, [0, 0, *[5] * 6], [5] * 8, [5] * 8]
+    assert population("gaps").first(gaps, 3).trials.tolist() == [[1] * 8, [0, 0, *[3] * 6], [3] * 8, [3] * 8]
+    assert population("twins").sample(2, np.random.default_rng(0)).kinds.tolist() == [[0, 0, 2, 3]] * 8
+
+
+def test_weights_are_those_that_a_method_is_for() -> None:
+    assert contender("pooled").judging(Judging()).weightings == ("uniform",)
+    assert contender("pairing").judging(Judging()).weightings == ("game",)
+    assert contender("pairing").judging(Judging(weights="uniform")).weightings == ("uniform",)
+    default = contender("default").judging(Judging())
+    assert (default.weightings, default.intervals) == (("game", "uniform"), None)
+    assert [each.name for each in contenders(None, "both")][:2] == ["default", "pairing"]
+    assert "pooled" not in [each.name for each in contenders(None, "game")]
+    with pytest.raises(InvalidInput, match="weights chosen beforehand"):
+        coverage(["coins"], ["pooled"], [2], data_sets=1, weights="game")
+    with pytest.raises(UnknownName, match="environment"):
+        coverage(["coins"], ["pooled"], [2], data_sets=1, weights={"nowhere": 1.0})
+
+
+def test_the_truth_under_given_weights_is_their_mean() -> None:
+    known = population("board")
+    z = known.truth("mid-rank").z_aer
+    found = coverage(["board"], ["pooled", "bentkus"], [3], data_sets=2, weights=[3.0, 1.0, *[0.0] * 6]).rows
+    assert [row.weights for row in found] == ["given", "given"]
+    assert [row.wins is None for row in found] == [False, True]
+    table = data_set(known, Design(3), 0, 0)
+    ranking = Judging(intervals="pooled", weights=(3.0, 1.0, *[0.0] * 6)).judge(table, workers=1).rankings[0]
+    want = (0.75 * z[:, 0] + 0.25 * z[:, 1]).mean(axis=1)
+    np.testing.assert_allclose(known.truth("mid-rank").scores(ranking), want, atol=1e-12)
+
+
+def told(**changes: Any) -> Tally:
+    """Return the tally of one evaluation of two algorithms, A better by .1 on the first of four environments alone."""
+    z = np.full((2, 4, 2), 0.5)
+    z[0, 0, 1], z[1, 0, 0] = 0.9, 0.1
+    table = data_set(population("coins"), Design(2), 0, 0)
+    found = Judging(intervals="pooled").judge(table, workers=1)
+    ranking, direct = found.rankings[0], found.head_to_head
+    assert direct is not None
+    wide = np.array([[0.0, 1.0], [1.0, 0.0]])
+    undecided = np.zeros((2, 2), dtype=bool)
+    plain = dataclasses.replace(
+        ranking, low_a=np.zeros(2), high_a=np.ones(2), pairs=Pairs(-wide, wide, undecided), cap_ab=wide * np.nan
+    )
+    ranking = dataclasses.replace(plain, **{key: value for key, value in changes.items() if hasattr(plain, key)})
+    direct = HeadToHead(direct.win_ab, 0.5 - wide / 2, 0.5 + wide / 2, changes.get("better_ab", undecided))
+    tally = Tally(data_sets=1)
+    compare(tally, dataclasses.replace(found, rankings=(ranking,), head_to_head=direct), Truth(z, np.full(2, 0.5)))
+    return tally
+
+
+def test_what_is_wrong_is_counted_by_its_kind_and_together() -> None:
+    right = told()
+    assert (right.aggregates, right.differences, right.verdicts, right.wins, right.caps, right.anything) == (0,) * 6
+    b_wins = np.array([[False, False], [True, False]])
+    assert (told(better_ab=b_wins).wins, told(better_ab=b_wins).verdicts) == (1, 0)
+    assert told(better_ab=b_wins).anything == 1
+    assert (told(better_ab=b_wins.T).wins, told(better_ab=b_wins.T).anything) == (0, 0)
+    low = told(low_a=np.array([0.56, 0.0]))
+    assert (low.aggregates, low.anything) == (1, 1)
+    assert told(low_a=np.array([0.54, 0.0])).anything == 0
+
+
+@pytest.mark.parametrize(("cap", "wrong"), [(1.0, 0), (1.3, 0), (1.34, 1), (4.0, 1)])
+def test_a_cap_is_wrong_if_the_worst_weights_within_it_reverse_the_verdict(cap: float, wrong: int) -> None:
+    """Three of four environments can carry all the weight if each may count 4/3 of its share."""
+    found = told(cap_ab=np.array([[np.nan, cap], [np.nan, np.nan]]))
+    assert (found.caps, found.anything, found.verdicts) == (wrong, wrong, 0)
+
+
+def test_shrunk_bounds_of_a_method_without_percentiles() -> None:
+    table = data_set(population("board"), Design(5), 0, 0)
+    options = Judging(weights="uniform")
+    plain = judged(table, contender("pooled"), options, 0)
+    half = judged(table, contender("pooled*0.5"), options, 0)
+    np.testing.assert_allclose(half.score_a - half.low_a, 0.5 * (plain.score_a - plain.low_a), atol=1e-12)
+    gap = plain.score_a[:, None] - plain.score_a[None, :]
+    np.testing.assert_allclose(gap - half.pairs.low_ab, 0.5 * (gap - plain.pairs.low_ab), atol=1e-12)
+    assert (half.pairs.better_ab >= plain.pairs.better_ab).all()
+    assert half.pairs.better_ab.sum() > plain.pairs.better_ab.sum()
+    assert plain.head_to_head is not None
+    assert half.head_to_head is not None
+    assert (half.head_to_head.low_ab >= plain.head_to_head.low_ab - 1e-12).all()
+
+
 def test_a_right_verdict_is_not_wrong() -> None:
     found = tallied(lab_work.LYING, "constant", Design(10))
     assert (found.decided, found.verdicts) == (5, 0)
@@ -1360,7 +1480,7 @@ def test_a_picture_shows_every_rate_in_its_colour() -> None:
     found = found_in(row(), row(name="atom", aggregates=SOME), row(name="cycle", aggregates=MANY))
     figure = coverage_figure(found)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles[:4] == [f"{words} wrong" for words in EVENTS.values()]
+    assert titles[:4] == [f"{EVENTS[event]} wrong" for event in found.events]
     marks = figure.axes[1].collections[1]
     assert np.asarray(marks.get_offsets())[:, 0].tolist() == [0.0, 0.05, 0.15]
     # Three colours for three findings.

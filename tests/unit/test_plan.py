@@ -421,7 +421,7 @@ def test_functional_bounds_have_a_part_of_their_ranking_s_part(monkeypatch: pyte
 
         monkeypatch.setattr(evaluating, name, called)
 
-    kept("boxes", 4)
+    kept("boxes_with_weight", 4)
     kept("_bounded", 3)
     kept("bounded_by_evidence", 5)
     monkeypatch.setattr(evaluating, "share", lambda trials_ae, q_er: FUNCTIONAL)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.cli.collecting import AsJson, Quiet, Workers, stoppable
-from untuned.cli.judging_options import one_of, typer_option
+from untuned.cli.judging_options import one_of, parsed_weights, typer_option
 from untuned.errors import InvalidInput
 from untuned.judge.judging import DELTA, SEED, Judging
 
@@ -45,7 +45,8 @@ def coverage(
         typer.Option(
             "--methods",
             metavar="NAME,...",
-            help="Only these; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, to see it caught.",
+            help="Only these; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, to see it caught; default: what "
+            "untuned evaluate does.",
         ),
     ] = None,
     trials: Annotated[
@@ -64,6 +65,15 @@ def coverage(
         typer.Option("--every", help="Look after every so many trials, and stop at the first verdict."),
     ] = None,
     delta: Annotated[float, typer_option(Judging, "delta")] = DELTA,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="game|uniform|both|NAME=W,...|FILE",
+            help="Weights of environments, as for untuned evaluate: the game's by default, equal ones for methods that "
+            "are for weights chosen beforehand.",
+        ),
+    ] = None,
     refine: Annotated[
         str | None,
         typer.Option(
@@ -118,6 +128,8 @@ def coverage(
     if protocol == "paper":
         if populations is not None or every is not None:
             raise InvalidInput("--protocol paper has one population and one look: leave --populations and --every out")
+        if weights is not None:
+            raise InvalidInput("--weights goes with --protocol truth: the paper's table is under the game's weights")
         if confidence is not None:
             raise InvalidInput("--confidence goes with --protocol truth: the paper's table has limits of 95 %")
         if source is not None and collected is not None:
@@ -132,6 +144,8 @@ def coverage(
         options["data_sets"] = how_many
     if confidence is not None:
         options["confidence"] = confidence
+    if weights is not None:
+        options["weights"] = parsed_weights(weights)
     _truth(source, populations, every, out, rows, quiet, as_json, options)
 
 
@@ -260,11 +274,12 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
     screen.print()
     table = Table(title="How often anything is wrong, in the worst case", **_PLAIN)
     table.add_column("method", overflow="fold")
-    for words in EVENTS.values():
-        table.add_column(words, justify="right")
+    shown = [event for event in found.events if event not in _MORE]
+    for event in shown:
+        table.add_column(EVENTS[event], justify="right")
     table.add_column("")
     for method in found.methods:
-        worst = [found.worst(method, event) for event in EVENTS]
+        worst = [found.worst(method, event) for event in shown]
         table.add_row(
             text(screen, method),
             *("-" if case is None else _rate(case.rate) for case in worst),
@@ -272,6 +287,9 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
         )
     screen.print(table)
     screen.print()
+    if any(event in found.events for event in _MORE):
+        _print_more(screen, found)
+        screen.print()
     table = Table(title="How much is decided: pairs decided, mean width of intervals on scores", **_PLAIN)
     table.add_column("method", overflow="fold")
     for size, _ in sizes:
@@ -295,7 +313,27 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
 
 
 _WIDTH = 110
+#: What only some methods say has a table of its own.
+_MORE = ("wins", "caps", "anything")
 _PLAIN: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": None, "pad_edge": False}
+
+
+def _print_more(screen: "Console", found: "Coverage") -> None:
+    """Print the rates of what goes beyond one ranking, and of everything together, for methods that have them."""
+    from rich.table import Table
+
+    from untuned.cli.terminal import text
+    from untuned.lab.coverage_experiment import EVENTS
+
+    table = Table(title="Beyond a ranking, and everything together", **_PLAIN)
+    table.add_column("method", overflow="fold")
+    for event in _MORE:
+        table.add_column(EVENTS[event], justify="right")
+    for method in found.methods:
+        worst = [found.worst(method, event) for event in _MORE]
+        if any(worst):
+            table.add_row(text(screen, method), *("-" if case is None else _rate(case.rate) for case in worst))
+    screen.print(table)
 
 
 def _words(finding: str, guaranteed: bool) -> str:
@@ -325,13 +363,14 @@ def _print_rows(screen: "Console", found: "Coverage") -> None:
     table.add_column("population", overflow="fold")
     table.add_column("trials", justify="right", no_wrap=True)
     table.add_column("method", overflow="fold")
-    for words in EVENTS.values():
-        table.add_column(words.removeprefix("any "), justify="right", no_wrap=True)
+    shown_events = [event for event in found.events if event not in _MORE[:2]]
+    for event in shown_events:
+        table.add_column(EVENTS[event].removeprefix("any "), justify="right", no_wrap=True)
     for words in ("decided", "width", "time"):
         table.add_column(words, justify="right", no_wrap=True)
 
     def line(row: "Row") -> list[str]:
-        rates = [row.events().get(event) for event in EVENTS]
+        rates = [row.events().get(event) for event in shown_events]
         broken = [rate is not None and rate.finding(found.delta) == "broken" for rate in rates]
         shown = ["-" if rate is None else f"{_percent(rate.rate)} %" for rate in rates]
         trials = f"{row.trials:,}" if row.every is None else f"{row.stopped_at:,.0f}"

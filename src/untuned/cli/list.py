@@ -79,7 +79,7 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
 
         return [_environment_facts(each) for each in environments()]
     if what is What.POPULATIONS:
-        from untuned.lab import populations
+        from untuned.lab import few_runs, populations
 
         return [
             {
@@ -89,7 +89,7 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
                 "summary": each.summary,
                 **({"truth": each.truth("mid-rank").facts()} if complete else {}),
             }
-            for each in populations()
+            for each in (*populations(), *few_runs())
         ]
     from untuned.judge.methods import DEFAULT, METHODS
 

@@ -6,6 +6,7 @@ from untuned.lab.coverage_experiment import Coverage as Coverage
 from untuned.lab.coverage_experiment import Row as Row
 from untuned.lab.coverage_experiment import Worst as Worst
 from untuned.lab.coverage_experiment import coverage as coverage
+from untuned.lab.known_populations import few_runs as few_runs
 from untuned.lab.known_populations import population as population
 from untuned.lab.known_populations import populations as populations
 from untuned.lab.mixtures import Part as Part

@@ -1,7 +1,8 @@
 """What is put to the test: an interval method, as it is or modified on purpose.
 
 ``"pbp-t@paper"`` is a method under the paper's conventions; ``"pairing*0.7"`` is one whose intervals are shrunk to 70 %
-of their length on either side of the estimate, which a test of coverage has to notice.
+of their length on either side of the estimate, which a test of coverage has to notice. ``"default"`` is what
+`untuned.evaluate` does when no method is named: one for the game's weights, another for equal ones.
 """
 
 import hashlib
@@ -13,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from untuned.errors import InvalidInput
-from untuned.judge.methods import BUILT_IN, METHODS, Conventions, Method, check_conventions, method
+from untuned.judge.judging import BOTH, GAME, UNIFORM, Judging
+from untuned.judge.methods import BUILT_IN, DEFAULT, METHODS, Conventions, Method, check_conventions, method
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, ScoreTable
@@ -26,25 +28,49 @@ class Contender:
     Attributes
     ----------
     name
-        ``"pairing"``, ``"pbp-t@paper"``, ``"pairing*0.7"``.
+        ``"pairing"``, ``"pbp-t@paper"``, ``"pairing*0.7"``, ``"default"``.
     method
-        The interval method.
+        The interval method; of ``"default"`` the one for the game's weights.
     conventions
         How ties and equal ends count.
     own
         For a user's method, a hash of its function's code: its name alone would not show that it was changed. Functions
         that it calls are not hashed.
+    factor
+        Of a method without intervals on percentiles: what its intervals on scores, differences and head-to-head
+        comparisons are shrunk to; 1 for those that are as they are.
     """
 
     name: str
     method: Method
     conventions: Conventions = "valid"
     own: str = ""
+    factor: float = 1.0
 
     @property
     def guaranteed(self) -> bool:
         """Whether it guarantees its level."""
         return self.method.guaranteed and self.conventions == "valid"
+
+    def judging(self, options: Judging) -> Judging:
+        """Return the options with this method, and weights that it goes with if none are given.
+
+        Parameters
+        ----------
+        options
+            What all contenders share. Without weights, methods for weights chosen beforehand get equal ones,
+            ``"default"`` both, and all others the game's.
+        """
+        default = self.name == _DEFAULT
+        weights = options.weights
+        if weights is None:
+            weights = BOTH if default else UNIFORM if self.method.fixed else GAME
+        intervals = None if default else self.method
+        return replace(options, intervals=intervals, conventions=self.conventions, weights=weights)
+
+
+#: What is put to the test when no method is named.
+_DEFAULT = "default"
 
 
 def contender(what: str | Method) -> Contender:
@@ -54,12 +80,14 @@ def contender(what: str | Method) -> Contender:
     ----------
     what
         The name of a method: ``pairing``; ``pbp-t@paper``, under the paper's conventions; ``pairing*0.7``, with
-        intervals that are shrunk. Or a `Method`.
+        intervals that are shrunk; ``default``. Or a `Method`.
     """
     if isinstance(what, Method):
         return Contender(what.name, what, own=_own(what))
     if not isinstance(what, str):
         raise InvalidInput(f"methods: {what!r} is not a method: pass a name, untuned list intervals shows all")
+    if what == _DEFAULT:
+        return Contender(what, method(DEFAULT))
     name, star, factor = what.partition("*")
     name, at, conventions = name.partition("@")
     if at and conventions not in ("valid", "paper"):
@@ -68,9 +96,12 @@ def contender(what: str | Method) -> Contender:
     under: Conventions = "paper" if conventions == "paper" else "valid"
     check_conventions(chosen, under)
     own = _own(chosen)
-    if star:
-        chosen = _shrunk(chosen, what, factor)
-    return Contender(what, chosen, under, own)
+    if not star:
+        return Contender(what, chosen, under, own)
+    number = _factor(what, factor)
+    if chosen.fixed:
+        return Contender(what, chosen, under, own, number)
+    return Contender(what, _shrunk(chosen, what, number), under, own)
 
 
 def _own(chosen: Method) -> str:
@@ -86,11 +117,12 @@ def _own(chosen: Method) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:
-    """Return what is put to the test: by default every method, and the paper's also as they were published."""
+def contenders(names: Sequence[str | Method] | None, weights: object = None) -> tuple[Contender, ...]:
+    """Return what is put to the test: by default every method for these weights, the paper's also as published."""
     if names is None:
-        published = [f"{each.name}@paper" for each in METHODS.values() if each.published]
-        names = [*METHODS, *published]
+        published = [f"{each.name}@paper" for each in METHODS.values() if each.published and weights != BOTH]
+        fixed = [each.name for each in METHODS.values() if each.fixed and weights in (GAME, BOTH)]
+        names = [*([_DEFAULT] if weights == BOTH else []), *(each for each in METHODS if each not in fixed), *published]
     if isinstance(names, str):
         raise InvalidInput(f"methods={names!r} is one string: pass a list of names")
     if not isinstance(names, Iterable):
@@ -105,13 +137,17 @@ def contenders(names: Sequence[str | Method] | None) -> tuple[Contender, ...]:
     return found
 
 
-def _shrunk(chosen: Method, what: str, factor: str) -> Method:
+def _factor(what: str, factor: str) -> float:
     try:
         number = float(factor)
     except ValueError:
         number = math.nan
     if not 0.0 < number < math.inf:
         raise InvalidInput(f"{what!r}: after * write the factor that shrinks intervals, as in pairing*0.7")
+    return number
+
+
+def _shrunk(chosen: Method, what: str, number: float) -> Method:
     if chosen.intervals is None:
         raise InvalidInput(f"{what!r}: {chosen.name} has no intervals on percentiles that could be shrunk")
     return replace(chosen, name=what, title=what, intervals=partial(_scaled, chosen, number))

@@ -1,7 +1,8 @@
 """Coverage of the intervals: every method judges thousands of data sets with known truth.
 
 Counted are the data sets in which any percentile, any aggregate score or any difference of two is outside its interval,
-and those in which any verdict is wrong: all of them together, as the guarantee is.
+and those in which any verdict is wrong; where there are head-to-head comparisons and statements on other weights, those
+as well, and all of them together, as the guarantee is.
 """
 
 import dataclasses
@@ -12,9 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from untuned.collect.engines.engine import Stop
 from untuned.errors import InvalidInput, UnknownName
-from untuned.judge.judging import DELTA, SEED, Judging, whole
+from untuned.judge.judging import DELTA, GAME, SEED, Judging, whole
 from untuned.judge.methods import Method, payoff_of
 from untuned.lab.contenders import Contender, contenders
 from untuned.lab.data_sets import Design, Tally, experiment
@@ -31,11 +34,14 @@ from untuned.lab.work_units import (
     lab_options,
     pieces_of,
     sizes_and_counts,
+    weights_text,
 )
 from untuned.scores import ScoreTable
 
 if TYPE_CHECKING:
     import polars
+
+    from untuned.judge.weights import Weights
 
 #: Trials for each algorithm on each environment, by default.
 TRIALS = (10, 30, 100, 1_000)
@@ -47,7 +53,15 @@ REFINE = 20
 CONFIDENCE = 0.95
 #: What can be wrong in a data set: its name in `Row`, and in sentences.
 EVENTS: Mapping[str, str] = MappingProxyType(
-    {"percentiles": "any z", "aggregates": "any y", "differences": "any difference", "verdicts": "any verdict"}
+    {
+        "percentiles": "any z",
+        "aggregates": "any y",
+        "differences": "any difference",
+        "verdicts": "any verdict",
+        "wins": "any head to head",
+        "caps": "any robustness",
+        "anything": "anything",
+    }
 )
 
 
@@ -78,6 +92,14 @@ class Row:
         The mean number of trials at the end.
     seconds
         For a data set.
+    wins
+        In how many data sets any head-to-head interval or verdict was wrong; None where there are none.
+    caps
+        In how many any verdict was wrong under weights within its cap; None where there are none.
+    anything
+        In how many anything of all this was wrong; None where it all follows from percentiles.
+    weights
+        Under which weights: ``"game"``, ``"uniform"``, ``"both"`` or ``"given"``.
     """
 
     population: str
@@ -95,6 +117,10 @@ class Row:
     percentile_width: float | None
     stopped_at: float
     seconds: float
+    wins: Rate | None = None
+    caps: Rate | None = None
+    anything: Rate | None = None
+    weights: str = GAME
 
     def events(self) -> dict[str, Rate]:
         """Return the rates that there are, by name."""
@@ -160,6 +186,11 @@ class Coverage:
     delta: float
     populations: Mapping[str, str]
     settings: Mapping[str, object]
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What could be wrong: the names of `EVENTS` that any row has a rate of."""
+        return tuple(event for event in EVENTS if any(event in row.events() for row in self.rows))
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -325,8 +356,10 @@ class Coverage:
         """
         rows = []
         for each in facts["rows"]:
-            rates = {name: None if each[name] is None else _rate(each[name]) for name in EVENTS}
-            rows.append(Row(**{field.name: each[field.name] for field in dataclasses.fields(Row)} | rates))
+            rates = {name: None if each.get(name) is None else _rate(each[name]) for name in EVENTS}
+            # Files of earlier versions have fewer fields.
+            names = [field.name for field in dataclasses.fields(Row) if field.name in each]
+            rows.append(Row(**{name: each[name] for name in names} | rates))
         return cls(tuple(rows), facts["delta"], facts["populations"], facts["settings"])
 
 
@@ -337,6 +370,7 @@ def coverage(
     *,
     data_sets: int | Sequence[int] = DATA_SETS,
     delta: float = DELTA,
+    weights: "Weights | None" = None,
     every: int | None = None,
     confidence: float = CONFIDENCE,
     refine: int | None = REFINE,
@@ -356,7 +390,8 @@ def coverage(
         taken as the whole population. By default all known ones.
     methods
         Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one whose
-        intervals are shrunk. By default all, and the paper's also as published.
+        intervals are shrunk, ``"default"`` what `untuned.evaluate` does. By default all, and the paper's also as
+        published.
     trials
         For each algorithm on each environment; by default 10, 30, 100 and 1,000.
     data_sets
@@ -364,6 +399,9 @@ def coverage(
         same. 200 by default.
     delta
         How often a method may fail, in (0, 0.5]; 0.05 by default.
+    weights
+        As for `untuned.evaluate`: ``"game"``, ``"uniform"``, ``"both"``, or weights of environments. By default the
+        game's, equal ones for a method that is for weights chosen beforehand, and both for ``"default"``.
     every
         Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
         is one look.
@@ -391,12 +429,16 @@ def coverage(
         When ``stop`` returned True before everything was done.
     """
     chosen = _populations(populations)
-    tested = contenders(methods)
+    judging = Judging(delta=delta, weights=weights, seed=seed, refine=refine, resamples=resamples)
+    tested = contenders(methods, judging.weights)
     counts = sizes_and_counts(trials, data_sets)
     every = None if every is None else whole("every", every, 1, "20 is what betting looks at together")
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check_confidence(confidence)
-    judging = Judging(delta=delta, seed=seed, refine=refine, resamples=resamples)
+    for population in chosen:
+        names = population.sample(2, np.random.default_rng(0))
+        for each in tested:
+            each.judging(judging).check(names.algorithms, names.environments)
     pieces = [
         piece
         for p, population in enumerate(chosen)
@@ -418,12 +460,15 @@ def coverage(
     for (_, piece), facts in zip(pieces, found, strict=True):
         totals.setdefault((piece.population, piece.design, piece.contender), Tally()).add(Tally(**facts))
     return Coverage(
-        tuple(_row(chosen[p], tested[c], design, tally, confidence) for (p, design, c), tally in totals.items()),
+        tuple(
+            _row(chosen[p], tested[c], design, tally, confidence, judging) for (p, design, c), tally in totals.items()
+        ),
         judging.delta,
         MappingProxyType({population.name: population.summary for population in chosen}),
         MappingProxyType(
             {
                 **lab_options(judging),
+                "weights": weights_text(judging),
                 "data_sets": {str(size): count for size, count in counts.items()},
                 "confidence": confidence,
                 "code": decisive_code(),
@@ -450,12 +495,18 @@ def _worked(shared: Shared, piece: Piece, stop: Stop) -> Facts | None:
     return dataclasses.asdict(tally)
 
 
-def _row(population: Population, contender: Contender, design: Design, tally: Tally, confidence: float) -> Row:
+def _row(
+    population: Population, contender: Contender, design: Design, tally: Tally, confidence: float, judging: Judging
+) -> Row:
     total = tally.data_sets
     n, _ = population.shape
+    asked = contender.judging(judging)
 
     def rate(count: int) -> Rate:
         return Rate.of(count, total, confidence)
+
+    def rate_of(count: int | None) -> Rate | None:
+        return None if count is None else rate(count)
 
     return Row(
         population=population.name,
@@ -464,15 +515,19 @@ def _row(population: Population, contender: Contender, design: Design, tally: Ta
         trials=design.trials,
         every=design.every,
         data_sets=total,
-        percentiles=None if tally.percentiles is None else rate(tally.percentiles),
+        percentiles=rate_of(tally.percentiles),
         aggregates=rate(tally.aggregates),
         differences=rate(tally.differences),
         verdicts=rate(tally.verdicts),
-        decided=tally.decided / (total * n * (n - 1) // 2),
+        decided=tally.decided / (total * len(asked.weightings) * n * (n - 1) // 2),
         width=tally.width / total,
         percentile_width=None if tally.percentile_width is None else tally.percentile_width / total,
         stopped_at=tally.trials / total,
         seconds=tally.seconds / total,
+        wins=rate_of(tally.wins),
+        caps=rate_of(tally.caps),
+        anything=rate_of(tally.anything),
+        weights=asked.weighting,
     )
 
 

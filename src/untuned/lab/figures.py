@@ -96,7 +96,7 @@ def coverage_figure(coverage: Coverage) -> Figure:
     with mpl.rc_context(_STYLE):
         height = 0.9 + 0.42 * methods
         figure = Figure(figsize=(10.0, 2.0 * height + 0.6), layout="constrained")
-        names = list(EVENTS)
+        names = list(EVENTS)[:4]
         axes = figure.subplots(2, 3, gridspec_kw={"width_ratios": (1.0, 1.0, 1.0)})
         for number, name in enumerate(names):
             ax = axes[number // 3, number % 3] if number < 3 else axes[1, 0]

@@ -5,6 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from untuned.errors import UnknownName
+from untuned.lab.few_runs import FEW_RUNS
 from untuned.lab.mixtures import Law, even, mixture, normal, point, two
 from untuned.lab.population_types import KnownPopulation
 
@@ -121,11 +122,11 @@ _ALL = (
         shares=(Fraction(1), Fraction(1, 3), Fraction(2)),
     ),
 )
-_POPULATIONS: Mapping[str, KnownPopulation] = MappingProxyType({each.name: each for each in _ALL})
+_POPULATIONS: Mapping[str, KnownPopulation] = MappingProxyType({each.name: each for each in (*_ALL, *FEW_RUNS)})
 
 
 def populations(names: Iterable[str] | None = None) -> tuple[KnownPopulation, ...]:
-    """Return the populations with these names, all of them by default.
+    """Return the populations with these names, by default all but those of `few_runs`.
 
     Parameters
     ----------
@@ -133,6 +134,11 @@ def populations(names: Iterable[str] | None = None) -> tuple[KnownPopulation, ..
         Those that ``untuned list populations`` lists.
     """
     return _ALL if names is None else tuple(population(name) for name in names)
+
+
+def few_runs() -> tuple[KnownPopulation, ...]:
+    """Return the populations of many environments and few runs, for weights chosen beforehand."""
+    return FEW_RUNS
 
 
 def population(name: str) -> KnownPopulation:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from untuned.errors import InvalidInput
+from untuned.evaluation import Ranking
 from untuned.judge.game import aggregate, equilibrium
+from untuned.judge.judging import GAME
 from untuned.judge.percentiles import SELF, Payoff
 from untuned.judge.percentiles import percentiles as estimated_percentiles
 from untuned.judge.pool import pools
@@ -29,11 +31,21 @@ class Truth:
     z_aer
         The percentiles ``[player, environment, reference]``.
     y_a
-        The aggregate scores.
+        The aggregate scores under the game's weights.
     """
 
     z_aer: Floats
     y_a: Floats
+
+    def scores(self, ranking: Ranking) -> Floats:
+        """Return the aggregate scores under the weights of a ranking.
+
+        Parameters
+        ----------
+        ranking
+            Whose weights count; the game's are those of the true game, all others were chosen beforehand.
+        """
+        return self.y_a if ranking.weights == GAME else aggregate(self.z_aer, ranking.q_er)
 
     def facts(self) -> dict[str, Any]:
         """Return the same as plain JSON types."""
@@ -87,6 +99,16 @@ class Population(ABC):
             Where random numbers come from.
         """
 
+    def cell_sizes(self, trials: int) -> tuple[tuple[int, ...], ...]:
+        """Return the trials of each algorithm on each environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
+        return tuple((size,) * self.shape[1] for size in self.sizes(trials))
+
     def first(self, table: ScoreTable, trials: int) -> ScoreTable:
         """Return the part of a data set that existed when the experiment had this size.
 
@@ -98,7 +120,8 @@ class Population(ABC):
             Trials per cell, no more than it has.
         """
         cells = tuple(
-            tuple(cell[:size] for cell in row) for row, size in zip(table.cells, self.sizes(trials), strict=True)
+            tuple(cell[:size] for cell, size in zip(row, sizes, strict=True))
+            for row, sizes in zip(table.cells, self.cell_sizes(trials), strict=True)
         )
         return ScoreTable(table.algorithms, table.environments, cells, table.ranges, table.kinds)
 
@@ -120,7 +143,8 @@ class KnownPopulation(Population):
     identical
         Algorithms that are declared to be the same.
     shares
-        How many trials each algorithm has, as a multiple of the experiment's size; by default all the same.
+        How many trials each algorithm has, as a multiple of the experiment's size, rounded up; a list has one number
+        for each environment, 0 where nothing was run. By default all the same.
     """
 
     name: str
@@ -129,7 +153,7 @@ class KnownPopulation(Population):
     ranges: Range = EVERYWHERE
     exponential: bool = False
     identical: Identical = ()
-    shares: Sequence[Fraction] = ()
+    shares: Sequence[Fraction | Sequence[Fraction]] = ()
     algorithms: tuple[str, ...] = field(init=False)
     environments: tuple[str, ...] = field(init=False)
 
@@ -158,9 +182,20 @@ class KnownPopulation(Population):
         return true_game(np.where(same_aer, SELF, z_aer))
 
     def sizes(self, trials: int) -> tuple[int, ...]:
-        """Return the trials that each algorithm has on every environment, in an experiment of this size."""
-        shares = self.shares or [Fraction(1)] * len(self.laws)
-        return tuple(-(-trials * share.numerator // share.denominator) for share in shares)
+        """Return the trials that each algorithm has, on the environment with most, in an experiment of this size."""
+        return tuple(max(sizes) for sizes in self.cell_sizes(trials))
+
+    def cell_sizes(self, trials: int) -> tuple[tuple[int, ...], ...]:
+        """Return the trials of each algorithm on each environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
+        n, m = self.shape
+        rows = [[each] * m if isinstance(each, Fraction) else each for each in self.shares or [Fraction(1)] * n]
+        return tuple(tuple(-(-trials * share.numerator // share.denominator) for share in row) for row in rows)
 
     def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
         """Return a data set: independent trials, as many as `sizes` says.
@@ -172,7 +207,10 @@ class KnownPopulation(Population):
         rng
             Where random numbers come from.
         """
-        cells = [[draw(law, size, rng) for law in row] for row, size in zip(self.laws, self.sizes(trials), strict=True)]
+        cells = [
+            [draw(law, size, rng) for law, size in zip(row, sizes, strict=True)]
+            for row, sizes in zip(self.laws, self.cell_sizes(trials), strict=True)
+        ]
         if self.exponential:
             cells = [[np.exp(cell) for cell in row] for row in cells]
         return ScoreTable.from_array(

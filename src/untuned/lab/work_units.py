@@ -75,6 +75,7 @@ def _key(population: Population, contender: Contender, judging: Judging, piece: 
     return {
         "population": [population.name, population.fingerprint],
         "method": contender.name,
+        "weights": weights_text(contender.judging(judging)),
         **dataclasses.asdict(piece.design),
         **decisive,
         "first": piece.first,
@@ -85,11 +86,16 @@ def _key(population: Population, contender: Contender, judging: Judging, piece: 
 
 
 def lab_options(judging: Judging) -> dict[str, Any]:
-    """Return the options that are the same for all work: methods and conventions differ, weights are the game's."""
+    """Return the options that are the same for all work: methods and conventions differ, weights may."""
     return {name: getattr(judging, name) for name in declared(Judging) if name not in _VARIED}
 
 
 _VARIED = ("intervals", "conventions", "weights")
+
+
+def weights_text(judging: Judging) -> str | None:
+    """Return the weights that were asked for as text; None where it is left to the method."""
+    return judging.weights if judging.weights is None or isinstance(judging.weights, str) else repr(judging.weights)
 
 
 @cache

@@ -10,6 +10,7 @@ environments, nor with the scores. The probabilities that a method promises are 
 """
 
 import hashlib
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,8 +38,14 @@ def seeds(table: ScoreTable, pool: Pool, e: int) -> list[int]:
 def shuffled(sample: Floats, seed: int, count: int) -> Floats:
     """Return a sample in ``count`` random orders, [shuffle, trial]; the first ones do not depend on the count."""
     found = np.empty((count, sample.size))
-    _shuffle(sample, streams(seed, count), found)
+    _shuffle(sample, _states(seed, count).copy(), found)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _states(seed: int, count: int) -> Words:
+    """Return the states of streams, at most 8 kB: making them takes as long as shuffling a small sample."""
+    return streams(seed, count)
 
 
 _U32 = np.uint64(32)

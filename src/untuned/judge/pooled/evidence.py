@@ -222,7 +222,8 @@ def growth(given: Weighed, larger: Weighed, nats: float) -> Growth:
 
     def variances(these: Weighed, forms: Sequence[_Form], stakes: Floats) -> Floats:
         squares = np.concatenate([np.repeat(_squares(these, form)[None], len(LADDER), axis=0) for form in forms])
-        return np.square(stakes) * squares
+        found: Floats = np.square(stakes) * squares
+        return found
 
     known, wanted = variances(given, before, stakes), variances(larger, after, larger_stakes)
     scale = np.divide(wanted, known, out=np.ones_like(known), where=known > 0.0)

@@ -108,7 +108,7 @@ class Forecast:
         if key != np.concatenate(wanted).tobytes():
             grown = growth(_with_sizes(self.given, simulated), _with_sizes(self.given, wanted), nats)
             boards = [with_more_trials(found, grown, self.limit_ab) for found in boards]
-        votes = sum(verdicts(found, self.delta).astype(np.int64) for found in boards)
+        votes = np.sum([verdicts(found, self.delta) for found in boards], axis=0)
         enough: Bools = 2 * votes >= self.boards
         return enough
 
