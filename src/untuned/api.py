@@ -10,6 +10,7 @@ from untuned.adapters.sources import OPTIONS as READING
 from untuned.adapters.sources import read_scores
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
+from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
@@ -30,6 +31,7 @@ def evaluate(
     scores: Any,
     *,
     judging: Judging | None = None,
+    approximate: bool = False,
     workers: int | None = None,
     progress: Steps | None = None,
     **options: Any,
@@ -43,6 +45,8 @@ def evaluate(
         folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     judging
         Options as one record; options given by name override its fields.
+    approximate
+        Whether to add what the bootstrap says, which guarantees nothing: ``evaluation.approximate``.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
@@ -71,7 +75,8 @@ def evaluate(
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
     judging, reading = _judging(READING, judging, **options)
-    return judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+    found = judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+    return approximated(found, workers=workers, progress=progress) if approximate else found
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
@@ -212,6 +217,7 @@ def report(
     beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
+    approximate: bool = False,
     formats: Sequence[str] = ("pdf",),
     command: str | None = None,
     workers: int | None = None,
@@ -236,6 +242,8 @@ def report(
         ``source`` is that folder.
     planned
         Whether to add a `plan`, which can take as long as judging; or the plan itself.
+    approximate
+        Whether to add what the bootstrap says, which guarantees nothing.
     formats
         Of the figures in a folder: "pdf", "svg", "png".
     command
@@ -259,6 +267,8 @@ def report(
     judging = source.judging if isinstance(source, Evaluation) else _judging(READING, **options)[0]
     check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
     found = _judged(source, workers, progress, options)
+    if approximate:
+        found = approximated(found, workers=workers, progress=progress)
     folder = study if study is not None else study_folder(source)
     written = made(
         found,

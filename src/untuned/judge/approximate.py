@@ -1,0 +1,25 @@
+"""An evaluation with what the bootstrap says of the same scores, for readers who cannot wait for a guarantee."""
+
+from dataclasses import replace
+
+from untuned.errors import InvalidInput
+from untuned.evaluation import Evaluation
+from untuned.judge.evaluate import Progress
+
+_BOOTSTRAP = "bootstrap"
+
+
+def approximated(found: Evaluation, *, workers: int | None = None, progress: Progress | None = None) -> Evaluation:
+    """Return the evaluation with `Evaluation.approximate`: the same scores, weights and delta by the bootstrap.
+
+    Where the bootstrap refuses the scores, a warning says why. What was judged by it already is returned as it is.
+    """
+    if found.judging.method.name == _BOOTSTRAP:
+        return found
+    given = found.judging.weights if found.judging.weighting == "given" else found.judging.weighting
+    judging = replace(found.judging, intervals=_BOOTSTRAP, weights=given)
+    try:
+        other = judging.judge(found.scores, workers=workers, progress=progress)
+    except InvalidInput as error:
+        return replace(found, warnings=(*found.warnings, f"There is no approximate answer: {error}."))
+    return replace(found, approximate=other)
