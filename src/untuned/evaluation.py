@@ -602,7 +602,9 @@ class Evaluation:
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))
         m = len(self.environments)
-        lines = [f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"]
+        lines = [
+            f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+        ]
         for each in self.each_ranking:
             lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
             lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in each._shown()]
@@ -612,12 +614,14 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
         head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
-        tables = [
-            f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
-            f"<tbody>{''.join(_html_row('td', row) for row in each._shown())}</tbody></table>{_html_lines(each.verdicts)}"
-            for each in self.each_ranking
-        ]
-        return "".join(tables) + _html_lines((*self.comparison, self.claim, *self.warnings))
+        shown = []
+        for each in self.each_ranking:
+            body = "".join(_html_row("td", row) for row in each._shown())
+            shown.append(
+                f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
+                f"<tbody>{body}</tbody></table>{_html_lines(each.verdicts)}"
+            )
+        return "".join(shown) + _html_lines((*self.comparison, self.claim, *self.warnings))
 
     def _shown(self) -> list[tuple[str, ...]]:
         """Return the rows of the first ranking as text."""

@@ -105,7 +105,9 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = ("the pair is decided" if count else "the pair is open") if total == 1 else f"{count} of {total} pairs"
+        decided = (
+            ("the pair is decided" if count else "the pair is open") if total == 1 else f"{count} of {total} pairs"
+        )
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return tuple(sentences)

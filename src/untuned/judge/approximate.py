@@ -12,7 +12,7 @@ _BOOTSTRAP = "bootstrap"
 def approximated(found: Evaluation, *, workers: int | None = None, progress: Progress | None = None) -> Evaluation:
     """Return the evaluation with `Evaluation.approximate`: the same scores, weights and delta by the bootstrap.
 
-    Where the bootstrap refuses the scores, a warning says why. What was judged by it already is returned as it is.
+    Where the bootstrap refuses the scores, a warning says so. What was judged by it already is returned as it is.
     """
     if found.judging.method.name == _BOOTSTRAP:
         return found
@@ -20,6 +20,8 @@ def approximated(found: Evaluation, *, workers: int | None = None, progress: Pro
     judging = replace(found.judging, intervals=_BOOTSTRAP, weights=given)
     try:
         other = judging.judge(found.scores, workers=workers, progress=progress)
-    except InvalidInput as error:
-        return replace(found, warnings=(*found.warnings, f"There is no approximate answer: {error}."))
+    except InvalidInput:
+        # The scores have been judged once: the one thing that the bootstrap refuses in them is an empty cell.
+        reason = "There is no approximate answer: the bootstrap cannot draw from cells without trials."
+        return replace(found, warnings=(*found.warnings, reason))
     return replace(found, approximate=other)
