@@ -1,4 +1,4 @@
-"""What an evaluation says as a whole, in sentences: rankings compared, head to head, next steps, a paragraph to paste."""
+"""What an evaluation says as a whole: rankings compared, head to head, next steps, a paragraph to paste."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ def _alone(each: "Evaluation", than: "Evaluation", alone: NDArray[np.bool_], tot
 
 
 def direct(evaluation: "Evaluation") -> tuple[str, ...]:
-    """Return what comparisons of two algorithms' runs alone decide: how many pairs, cycles, and what no ranking does."""
+    """Return what two algorithms' runs alone decide: how many pairs, cycles, and what no ranking decides."""
     found = evaluation.head_to_head
     if found is None:
         return ()
@@ -105,9 +105,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = (
-            ("the pair is decided" if count else "the pair is open") if total == 1 else f"{count} of {total} pairs"
-        )
+        decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return tuple(sentences)
@@ -178,17 +176,16 @@ def statement(evaluation: "Evaluation") -> str:
     looks = "however often results were looked at" if evaluation.anytime else "their number chosen beforehand"
     level = f"{evaluation.level} (delta = {evaluation.delta:g})"
     promise = (
-        f"With probability at least {level}, all of the following verdicts hold together, for independent trials, {looks}."
+        f"With probability at least {level}, all of the following verdicts hold together"
         if evaluation.valid
-        else f"The following verdicts are approximate, without guarantee: they aim at {level} together, for independent "
-        f"trials, {looks}."
+        else f"The following verdicts are approximate, without guarantee: they aim at {level} together"
     )
     found = [
         f"We compared {n} algorithms on {m} {'environment' if m == 1 else 'environments'}, with {trials} "
         f"{'trial' if trials == '1' else 'trials'} of each algorithm on each environment.",
         "Scores are mean performance percentiles (Jordan et al., 2020), computed with "
         f"untuned{f' {version}' if version else ''}.",
-        promise,
+        f"{promise}, for independent trials, {looks}.",
         *(_found_by(each) for each in evaluation.each_ranking),
     ]
     if any(np.count_nonzero(each.pairs.better_ab) < _total(evaluation) for each in evaluation.rankings):

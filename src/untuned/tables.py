@@ -15,7 +15,6 @@ from untuned.reports.tables.content import environment as environment
 from untuned.reports.tables.content import environments as environments
 from untuned.reports.tables.content import head_to_head as head_to_head
 from untuned.reports.tables.content import pairs as pairs
-from untuned.reports.tables.content import stacked as stacked
 from untuned.reports.tables.content import weights as weights
 from untuned.reports.tables.digits import Digits as Digits
 from untuned.reports.tables.digits import digits as digits

@@ -105,12 +105,13 @@ def _json(found: "Evaluation", percentiles: bool, plan: "Plan | None") -> str:
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
     """Return the tables for pasting, one below the other; of CSV the requested one alone."""
     from untuned import tables
+    from untuned.reports.tables.content import stacked
 
     shown = found.each_ranking
     if wanted == "csv":
         if by_environment:
             return tables.environments(found).to_csv()
-        return tables.stacked([(tables.pairs if pairs else tables.aggregate)(each) for each in shown], shown).to_csv()
+        return stacked([(tables.pairs if pairs else tables.aggregate)(each) for each in shown], shown).to_csv()
     asked = [tables.aggregate(each) for each in shown]
     if pairs:
         asked += [tables.pairs(each) for each in shown]
