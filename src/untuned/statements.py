@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
     from untuned.plans import Plan
 
+#: How the sentence begins that a reader must not miss.
+OPPOSITE = "Opposite verdicts"
 #: Longer lists of pairs and of verdicts are cut, and the rest counted.
 _PAIRS = 4
 _CLAUSES = 6
@@ -32,7 +34,7 @@ def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
     found = []
     if opposite.any():
         found.append(
-            f"Opposite verdicts on {_count(int(opposite.sum()))}: {first.under_weights}, {_named(first, opposite)}; "
+            f"{OPPOSITE} on {_count(int(opposite.sum()))}: {first.under_weights}, {_named(first, opposite)}; "
             f"{second.under_weights}, the other way round. They answer different questions, and both may hold."
         )
     if not one.any() and not other.any():

@@ -129,7 +129,7 @@ def print_evaluation(
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import approximation, direct, next_steps
+    from untuned.statements import OPPOSITE, approximation, direct, next_steps
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -152,7 +152,7 @@ def print_evaluation(
         _print_ranking(screen, each.rows(), ("name", "score", "low", "high"), Digits(4), (0.0, 1.0))
         say(each.verdicts)
         say(_weights(each))
-    opposite = [line for line in found.comparison if line.startswith("Opposite")]
+    opposite = [line for line in found.comparison if line.startswith(OPPOSITE)]
     say(opposite, style="bold yellow")
     say(line for line in found.comparison if line not in opposite)
     say(direct(found))

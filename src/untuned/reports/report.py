@@ -167,6 +167,7 @@ def _as_python(
         "beside": [each.method for each in beside],
         "study": None if study is None else str(study),
         "planned": planned,
+        "approximate": found.approximate is not None,
     }
     judging = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
     showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)
