@@ -280,6 +280,17 @@ class Evaluation:
         found = sorted((each.weights for each in self.rankings), key=lambda weights: weights == "game")
         return tuple(self.under(weights) for weights in found)
 
+    def alike(self, others: "Sequence[Evaluation]") -> "tuple[Evaluation, ...]":
+        """Return other evaluations with the ranking under the same weights first; those without one are left out.
+
+        Parameters
+        ----------
+        others
+            Evaluations of the same scores by other methods.
+        """
+        weights = self.weights
+        return tuple(each.under(weights) for each in others if weights in [found.weights for found in each.rankings])
+
     @property
     def under_weights(self) -> str:
         """How a sentence about the first ranking begins."""

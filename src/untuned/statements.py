@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.scores import spread
+from untuned.scores import Ints, spread
 from untuned.verdicts import listed
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ OPPOSITE = "Opposite verdicts"
 #: Longer lists of pairs and of verdicts are cut, and the rest counted.
 _PAIRS = 4
 _CLAUSES = 6
+#: A cell with fewer trials than the largest by this factor holds the others back.
+_UNEVEN = 4
 #: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.
 _SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
 
@@ -110,7 +112,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
-    return tuple(sentences)
+    return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
 
 
 def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[str, ...]:
@@ -132,6 +134,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
             found += _least_trials(each)
             if len(evaluation.rankings) == 1 and len(evaluation.environments) > 1 and each.valid:
                 found.append("Equal weights need fewer trials: judge under both, --weights both (weights='both').")
+    found += _uneven(evaluation)
     if evaluation.valid and evaluation.approximate is None and evaluation.trials_ae.all():
         found.append(
             "For an approximate answer from these trials add --approximate (approximate=True), a bootstrap without "
@@ -144,14 +147,36 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     return tuple(found)
 
 
+def _uneven(evaluation: "Evaluation") -> list[str]:
+    """Return a sentence on the smallest cell, where it is much smaller than others."""
+    trials = _shared_trials(evaluation)
+    least, most = int(trials.min()), int(trials.max())
+    if _UNEVEN * least > most:
+        return []
+    a, e = np.argwhere(trials == least)[0]
+    return [
+        f"{evaluation.algorithms[a]} has {least or 'no'} {'trial' if least == 1 else 'trials'} on "
+        f"{evaluation.environments[e]}, other cells up to {most:,}. All scores depend on every algorithm as a "
+        f"reference: run more trials there first, or leave {evaluation.algorithms[a]} out."
+    ]
+
+
+def _shared_trials(evaluation: "Evaluation") -> Ints:
+    """Return the number of trials [a, e], where algorithms that were declared identical share theirs."""
+    shared = [
+        np.bincount(kinds, weights=trials)[kinds]
+        for kinds, trials in zip(evaluation.scores.kinds, evaluation.trials_ae.T, strict=True)
+    ]
+    return np.array(shared, dtype=np.int64).T
+
+
 def _least_trials(each: "Evaluation") -> list[str]:
     """Return a sentence on the number of trials below which nothing can be decided, if there are fewer."""
     if not each.valid or each.method not in _SPLIT:
         return []
     count, most = 0, 0
-    for kinds, trials in zip(each.scores.kinds, each.trials_ae.T, strict=True):
-        # Algorithms that were declared identical share their trials.
-        sizes = np.bincount(kinds, weights=trials)
+    for kinds, trials in zip(each.scores.kinds, _shared_trials(each).T, strict=True):
+        sizes = trials[np.unique(kinds, return_index=True)[1]]
         sizes = np.sort(sizes[sizes > 0])
         count += sizes.size * (sizes.size - 1) // 2
         most = max(most, int(sizes[-2]) if sizes.size > 1 else 0)

@@ -242,7 +242,7 @@ def _print_pairs(screen: "Console", found: "Evaluation") -> None:
         Column("a is", [row["verdict"] for row in rows], "words"),
     ]
     if found.rankings[0].cap_ab is not None:
-        columns.append(Column("holds up to", [times(row["cap"]) for row in rows], "number"))
+        columns.append(Column("holds up to", [times(found, row).shown[0] for row in rows], "number"))
     print_table(screen, columns)
     if found.rankings[0].cap_ab is not None:
         screen.print(text(screen, HOLDS_UP_TO))

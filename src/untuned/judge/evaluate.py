@@ -375,5 +375,6 @@ def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]]) -
         )
     least = int(trials_ae[trials_ae > 0].min())
     if least < _FEW and not chosen.guaranteed:
-        found.append(f"The smallest cell has {least} trials, too few for an approximate method.")
+        trials = "trial" if least == 1 else "trials"
+        found.append(f"The smallest cell has {least} {trials}, too few for an approximate method.")
     return found

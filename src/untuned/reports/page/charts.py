@@ -41,7 +41,7 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
             {
                 "weights": each.weights,
                 "order": list(each.order),
-                "aggregate": [_aggregate(other) for other in (each, *under_the_same(each, beside))],
+                "aggregate": [_aggregate(other) for other in (each, *each.alike(beside))],
                 "order_diagram": _order_diagram(each),
             }
             for each in evaluation.each_ranking
@@ -51,12 +51,6 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
         "responses": [] if histories is None else _responses(evaluation, histories),
         "most_responses": _MOST_RESPONSES,
     }
-
-
-def under_the_same(evaluation: Evaluation, beside: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the other evaluations that have the first ranking's weights, with that ranking first."""
-    weights = evaluation.weights
-    return [each.under(weights) for each in beside if weights in [other.weights for other in each.rankings]]
 
 
 def _aggregate(evaluation: Evaluation) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.plans import Plan
 from untuned.reports.citing import citation
-from untuned.reports.page.charts import under_the_same
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
@@ -95,7 +94,7 @@ def _ranking(
 ) -> dict[str, Any]:
     """Return what the page says about one ranking."""
     first = leaders(each)
-    others = under_the_same(each, beside)
+    others = each.alike(beside)
     return {
         "weights": each.weights,
         "title": each.rankings[0].title,
@@ -112,7 +111,7 @@ def _ranking(
         ],
         "matrix": _matrix(each),
         "any_decided": bool(each.pairs.better_ab.any()),
-        "pairs": [{**row, "times": times(row["cap"])} for row in each.pair_rows()],
+        "pairs": [{**row, "times": times(each, row).shown[0]} for row in each.pair_rows()],
         "capped": each.rankings[0].cap_ab is not None,
         "aggregate_height": 70 + len(each.algorithms) * (24 + 12 * len(others)),
         "order_height": 60 + 70 * (max(drawn["order_diagram"]["level"]) + 1),

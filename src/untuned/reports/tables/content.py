@@ -1,21 +1,22 @@
 """What is in the tables: an evaluation's aggregates, means, pairs and weights, with captions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isinf, isnan
+from typing import Any
 
 import numpy as np
 
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
-from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text
-from untuned.reports.tables.digits import MISSING, Digits, digits
+from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
+from untuned.reports.tables.digits import Digits, digits
 from untuned.reports.tables.table import Table
 
 #: Scores are between 0 and 1.
 SCORES = Digits(4)
 #: What the column for robustness says.
 HOLDS_UP_TO = (
-    "Holds up to c x: the verdict holds under every weighting in which no environment counts more than c times its "
+    "Holds up to: the verdict holds under every weighting in which no environment counts more than so many times its "
     "weight."
 )
 
@@ -108,7 +109,7 @@ def pairs(evaluation: Evaluation) -> Table:
                 Text(pair["b"]),
                 Estimate(pair["difference"], pair["low"], pair["high"], SCORES),
                 Text(pair["verdict"]),
-                *((Number(pair["cap"], Digits(1)),) if capped else ()),
+                *((times(evaluation, pair),) if capped else ()),
             ),
             bold=pair["verdict"] != _OPEN,
         )
@@ -128,7 +129,7 @@ def pairs(evaluation: Evaluation) -> Table:
         Column("B", ("b",), "text"),
         Column("A - B", ("difference", "low", "high"), "triple"),
         Column("Verdict", ("verdict",), "text"),
-        *((Column("Holds up to (x)", ("cap",), "number"),) if capped else ()),
+        *((Column("Holds up to", ("cap",), "number"),) if capped else ()),
     )
     return Table(_titled("Differences of aggregate scores", evaluation), caption, columns, rows)
 
@@ -136,9 +137,10 @@ def pairs(evaluation: Evaluation) -> Table:
 _OPEN = "not separable yet"
 
 
-def times(cap: float | None) -> str:
-    """Return how many times its weight an environment may count, a dash where nothing is decided."""
-    return MISSING if cap is None else f"{Digits(1).shown(cap)}x"
+def times(evaluation: Evaluation, pair: Mapping[str, Any]) -> Times:
+    """Return how many times its weight an environment may count, of a pair in the rows of an evaluation."""
+    weights = evaluation.environment_weights
+    return Times(pair["cap"], 1.0 / float(weights[weights > 0].min()))
 
 
 def head_to_head(evaluation: Evaluation) -> Table:
