@@ -99,7 +99,7 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
     with visiting(browser, path) as visit:
         assert embedded(visit) == expected
         assert len(expected["algorithms"]) == 5
-        shown = rows(visit, "#table-scores")
+        shown = rows(visit, "#table-scores-game")
         keys = ("score", "low", "high", "rank", "rank_low", "rank_high")
         for row, record in zip(shown, expected["algorithms"], strict=True):
             assert row[0] == (record["name"], record["name"])
@@ -107,10 +107,10 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
             assert row[1][0] == f"{record['score']:.4f}"
         pairs = [[row["a"], row["b"], row["low"], row["high"], row["verdict"]] for row in expected["pairs"]]
         assert [
-            [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs")
+            [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs-game")
         ] == pairs
         scores = {record["name"]: record["score"] for record in expected["algorithms"]}
-        for cells in values(visit, "#table-pairs"):
+        for cells in values(visit, "#table-pairs-game"):
             assert float(cells[2]) == scores[cells[0]] - scores[cells[1]]
         ranks = {(row["algorithm"], row["environment"]): row for row in found.environment_rows()}
         for texts in rows(visit, "#table-ranks"):
@@ -150,14 +150,14 @@ def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: 
     names = [row["name"] for row in found.rows()]
     with visiting(browser, path) as visit:
         table = visit.page.eval_on_selector_all(
-            "#table-verdicts tbody tr",
+            "#table-verdicts-game tbody tr",
             "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))",
         )
         assert [row[0] for row in table] == names
         for a, row in zip(names, table, strict=True):
             for b, cell in zip(names, row[1:], strict=True):
                 assert cell == "" if a == b else cell.endswith(found.verdict(a, b))
-        titles = visit.page.locator("#table-verdicts tbody td[title]").evaluate_all(
+        titles = visit.page.locator("#table-verdicts-game tbody td[title]").evaluate_all(
             "(all) => all.map((td) => td.title)"
         )
         assert titles == [
@@ -172,11 +172,11 @@ def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: 
 def test_charts_show_the_numbers(browser: Any, path: Path, found: Evaluation) -> None:
     with visiting(browser, path) as visit:
         marks = visit.page.eval_on_selector(
-            "#chart-aggregate",
+            "#chart-aggregate-game",
             "(chart) => chart.data.map((trace) => [trace.name, trace.x[0], trace.customdata[0], trace.meta[1]])",
         )
         bars = visit.page.eval_on_selector(
-            "#chart-aggregate",
+            "#chart-aggregate-game",
             "(chart) => chart.data.map(({ x: [x], error_x }) => [x - error_x.arrayminus[0], x + error_x.array[0]])",
         )
         np.testing.assert_allclose(bars, [(low, high) for _, _, (low, high), _ in marks])
@@ -230,7 +230,7 @@ def test_bands_and_what_is_said_of_them(opened: Visit) -> None:
 
 def test_the_diagram_has_the_better_above_the_worse(opened: Visit, found: Evaluation) -> None:
     lines, dots = opened.page.eval_on_selector(
-        "#chart-order", "(chart) => chart.data.map((trace) => [trace.x, trace.y])"
+        "#chart-order-game", "(chart) => chart.data.map((trace) => [trace.x, trace.y])"
     )
     place = dict(zip(found.algorithms, zip(*dots, strict=True), strict=True))
     drawn: list[tuple[Any, Any]] = []
@@ -291,7 +291,7 @@ def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> No
     with visiting(browser, path) as visit:
 
         def press(heading: str) -> None:
-            button = visit.page.locator("#table-scores .sort", has_text=re.compile(f"^{heading}$"))
+            button = visit.page.locator("#table-scores-game .sort", has_text=re.compile(f"^{heading}$"))
             if by == "mouse":
                 button.click()
             else:
@@ -300,19 +300,19 @@ def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> No
 
         scores = [row["score"] for row in found.rows()]
         assert scores == sorted(scores, reverse=True)
-        sorting = visit.page.locator("#table-scores th", has_text=re.compile("^score$"))
+        sorting = visit.page.locator("#table-scores-game th", has_text=re.compile("^score$"))
         assert sorting.get_attribute("aria-sort") == "none"
         press("score")
-        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores
+        assert [float(value) for value in column(visit, "#table-scores-game", 1)] == scores
         assert sorting.get_attribute("aria-sort") == "descending"
         press("score")
-        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores[::-1]
+        assert [float(value) for value in column(visit, "#table-scores-game", 1)] == scores[::-1]
         assert sorting.get_attribute("aria-sort") == "ascending"
         press("algorithm")
-        assert column(visit, "#table-scores", 0) == sorted(ALGORITHMS)
+        assert column(visit, "#table-scores-game", 0) == sorted(ALGORITHMS)
         assert sorting.get_attribute("aria-sort") == "none"
         press("rank")
-        assert column(visit, "#table-scores", 4) == ["1", "2", "3", "4", "5"]
+        assert column(visit, "#table-scores-game", 4) == ["1", "2", "3", "4", "5"]
         assert visit.page.text_content("#announcement") == "sorted by rank, ascending"
 
 
@@ -331,7 +331,7 @@ def test_missing_values_stay_last(browser: Any, path: Path) -> None:
 def test_algorithms_go_on_and_off_in_every_chart(browser: Any, path: Path) -> None:
     with visiting(browser, path) as visit:
         visit.scrolled()
-        charts = ["#chart-aggregate", *(f".distribution[data-number='{number}']" for number in range(3))]
+        charts = ["#chart-aggregate-game", *(f".distribution[data-number='{number}']" for number in range(3))]
         there = [set(ALGORITHMS)] * 3 + [set(ALGORITHMS) - {"twin"}]
 
         def check(hidden: set[str]) -> None:
@@ -429,10 +429,10 @@ def test_ranks_sort_from_the_first(opened: Visit, found: Evaluation) -> None:
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
     with visiting(browser, path) as visit:
-        chart = visit.page.locator("#chart-aggregate")
+        chart = visit.page.locator("#chart-aggregate-game")
         chart.scroll_into_view_if_needed()
         chart.locator(".scatterlayer .trace .points path").first.hover(force=True)
-        label = visit.page.locator("#chart-aggregate .hoverlayer")
+        label = visit.page.locator("#chart-aggregate-game .hoverlayer")
         label.locator("text").first.wait_for()
         best = found.rows()[0]
         shown = label.text_content()
@@ -526,7 +526,7 @@ def test_text_can_be_read_in_light_and_dark(browser: Any, path: Path, scheme: st
                 "return [style.color, style.backgroundColor]; })()"
             )
             assert contrast(colour, behind) >= 4.5, selector
-        text = visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color")
+        text = visit.page.evaluate("document.getElementById('chart-aggregate-game').layout.font.color")
         assert contrast(",".join(str(int(text[i : i + 2], 16)) for i in (1, 3, 5)), ground) >= 4.5
         visit.page.screenshot(path=tmp_path / f"{scheme}.png")
         assert (tmp_path / f"{scheme}.png").stat().st_size > 10_000
@@ -534,7 +534,7 @@ def test_text_can_be_read_in_light_and_dark(browser: Any, path: Path, scheme: st
 
 def test_charts_follow_when_the_room_goes_dark(browser: Any, path: Path) -> None:
     with visiting(browser, path, color_scheme="light") as visit:
-        read = "document.getElementById('chart-aggregate').layout.font.color"
+        read = "document.getElementById('chart-aggregate-game').layout.font.color"
         light = visit.page.evaluate(read)
         visit.page.emulate_media(color_scheme="dark")
         visit.page.wait_for_function(f"() => {read} !== {light!r}")
@@ -558,8 +558,8 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
             "window.addEventListener('beforeprint', () => { window.printed = {"
             "charts: document.querySelectorAll('.chart .main-svg').length,"
             "closed: document.querySelectorAll('details:not([open])').length,"
-            "ink: document.getElementById('chart-aggregate').data[0].marker.color,"
-            "text: document.getElementById('chart-aggregate').layout.font.color }; })"
+            "ink: document.getElementById('chart-aggregate-game').data[0].marker.color,"
+            "text: document.getElementById('chart-aggregate-game').layout.font.color }; })"
         )
         visit.page.pdf(path=tmp_path / "page.pdf", format="A4")
         printed = visit.page.evaluate("window.printed")
@@ -570,7 +570,7 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
         best = light["order"][0]
         assert printed["ink"] == light["algorithms"][best]["light"]
         assert printed["text"] == "#1c1f23"
-        assert visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color") == "#e8eaed"
+        assert visit.page.evaluate("document.getElementById('chart-aggregate-game').layout.font.color") == "#e8eaed"
         assert visit.page.locator("details:not([open])").count() > 0
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
@@ -586,7 +586,7 @@ def test_without_scripts_every_number_is_there(browser: Any, path: Path, found: 
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.resolve().as_uri())
-    text = page.inner_text("#table-scores")
+    text = page.inner_text("#table-scores-game")
     for row in found.rows():
         assert f"{row['score']:.4f}" in text
     assert "charts need JavaScript" in page.inner_text("body")
@@ -604,21 +604,21 @@ def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
     with visiting(browser, tmp_path / "report.html") as visit:
         visit.scrolled()
         assert visit.page.title() == "</title><script>document.title='owned'</script>"
-        names = column(visit, "#table-scores", 0)
+        names = column(visit, "#table-scores-game", 0)
         assert set(names) == set(reporting.HORRIBLE)
         assert (
             visit.page.locator(".toggle img, .toggle script, .toggle b, th b, th img, h3 img, h3 script").count() == 0
         )
         headings = visit.page.locator("article h3").all_text_contents()
         assert headings == list(environments)
-        ticks = visit.page.locator("#chart-aggregate .ytick text").all_text_contents()
+        ticks = visit.page.locator("#chart-aggregate-game .ytick text").all_text_contents()
         assert len(ticks) == len(reporting.HORRIBLE)
         assert any("<script>" in tick for tick in ticks)
         assert (
-            visit.page.locator("#chart-aggregate .ytick text a, #chart-aggregate .ytick tspan[style*=bold]").count()
+            visit.page.locator("#chart-aggregate-game .ytick text a, #chart-aggregate-game .ytick tspan[style*=bold]").count()
             == 0
         )
-        chart = visit.page.locator("#chart-aggregate")
+        chart = visit.page.locator("#chart-aggregate-game")
         chart.scroll_into_view_if_needed()
         where = [row["name"] for row in found.rows()].index(reporting.HORRIBLE[6])
         chart.locator(".scatterlayer .trace").nth(where).locator(".points path").hover(force=True)
@@ -634,7 +634,7 @@ def test_few_and_many(browser: Any, tmp_path: Path, algorithms: int, environment
     untuned.report(found, place)
     assert place.stat().st_size < 12_000_000
     with visiting(browser, place, viewport={"width": 390, "height": 844}) as visit:
-        assert len(rows(visit, "#table-scores")) == algorithms
+        assert len(rows(visit, "#table-scores-game")) == algorithms
         assert visit.page.locator(".distribution").count() == environments
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
         last = visit.page.locator(".distribution").last
