@@ -71,7 +71,7 @@ class Actual:
         for number in range(self._looks):
             table = self._population.sample(trials, np.random.default_rng([3, number, trials]))
             names = table.algorithms
-            judged = Judging(intervals=self._method, refine=self._refine).judge(table, workers=1)
+            judged = Judging(intervals=self._method, weights="game", refine=self._refine).judge(table, workers=1)
             found.append(judged.pairs.better_ab.astype(np.float64))
         return names, np.mean(found, axis=0)
 
@@ -121,7 +121,7 @@ def compared(drawn_from: Population, method: str, size: int, pilots: int, refine
     for number in range(pilots):
         table = drawn_from.sample(size, np.random.default_rng([4, number, size]))
         begin = time.perf_counter()
-        evaluation = Judging(intervals=method, refine=refine).judge(table, workers=1)
+        evaluation = Judging(intervals=method, weights="game", refine=refine).judge(table, workers=1)
         between = time.perf_counter()
         planned = plan(evaluation)
         found.evaluating += between - begin

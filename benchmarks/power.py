@@ -69,7 +69,7 @@ def decided(low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> int:
 
 def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict[str, Any]]:
     """Count decided pairs by method and size."""
-    final = Judging(intervals="betting").judge(table, workers=1).pairs.better_ab
+    final = Judging(intervals="betting", weights="game").judge(table, workers=1).pairs.better_ab
     n = len(table.algorithms)
     total = n * (n - 1) // 2
     for size in sizes:
@@ -81,7 +81,7 @@ def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict
             for number in range(count):
                 drawn = sample(table, size, number)
                 if chosen.intervals is None:
-                    found = Judging(intervals=name, resamples=2_000).judge(drawn, workers=1)
+                    found = Judging(intervals=name, weights="game", resamples=2_000).judge(drawn, workers=1)
                     counts["published"] += decided(found.low_a, found.high_a)
                     wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
                     continue
@@ -91,10 +91,10 @@ def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict
                 else:
                     bounds = propagated(estimated(drawn, name)[0])
                     counts["published"] += decided(bounds.low_a, bounds.high_a)
-                found = Judging(intervals=name, refine=0).judge(drawn, workers=1)
+                found = Judging(intervals=name, weights="game", refine=0).judge(drawn, workers=1)
                 counts["apart"] += decided(found.low_a, found.high_a)
                 counts["direct"] += int(found.pairs.better_ab.sum())
-                found = Judging(intervals=name).judge(drawn, workers=1)
+                found = Judging(intervals=name, weights="game").judge(drawn, workers=1)
                 counts["branching"] += int(found.pairs.better_ab.sum())
                 wrong += int(np.count_nonzero(found.pairs.better_ab & final.T))
             seconds = time.perf_counter() - started

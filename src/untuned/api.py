@@ -69,8 +69,8 @@ def evaluate(
     >>> print(untuned.evaluate(scores))
     Evaluation of 2 algorithms on 2 environments by 'pairing'
     algorithm  score   low     high    rank (worst, best)
-    good       0.5496  0.5472  0.5515  1 (1, 1)
-    poor       0.0945  0.0813  0.1123  2 (2, 2)
+    good       0.5496  0.5471  0.5514  1 (1, 1)
+    poor       0.0945  0.0818  0.1129  2 (2, 2)
     good is better than poor.
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """

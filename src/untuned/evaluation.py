@@ -606,9 +606,17 @@ class Evaluation:
     def claim(self) -> str:
         """One sentence on what the intervals promise."""
         if self.valid:
-            looks = "however often you look" if self.anytime else "if the numbers of trials were chosen beforehand"
-            return f"With probability at least {self.level}, all intervals and verdicts hold, {looks}."
+            return f"With probability at least {self.level}, all intervals and verdicts hold, {self.condition}."
         return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
+
+    @property
+    def condition(self) -> str:
+        """What the promise of a guaranteed method depends on, the end of a sentence."""
+        if not self.anytime:
+            return "if the numbers of trials were chosen beforehand"
+        if self.judging.max_algorithms is None:
+            return "however often you look, unless algorithms are added because of what was seen"
+        return f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all"
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))

@@ -48,6 +48,8 @@ class ScoreTable:
         Integers ``[e, a]``: algorithms with the same number on an environment were declared to be identical there.
     provenance
         Where the scores came from, for the report.
+    unbroken_ae
+        How many scores of every cell come before its first missing trial; None where trials have no numbers.
     """
 
     algorithms: tuple[str, ...]
@@ -56,6 +58,7 @@ class ScoreTable:
     ranges: tuple[Range, ...]
     kinds: Ints
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    unbroken_ae: Ints | None = None
 
     @classmethod
     def from_dict(
@@ -256,14 +259,15 @@ class ScoreTable:
             tuple(self.environments[e] for e in columns),
             tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
             tuple(self.ranges[e] for e in columns),
-            _read_only(self.kinds[np.ix_(columns, rows)]),
+            _read_only(_renumbered(self.kinds[np.ix_(columns, rows)])),
             self.provenance,
+            None if self.unbroken_ae is None else _read_only(self.unbroken_ae[np.ix_(rows, columns)]),
         )
 
     def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[object, ...]]:
         # The view of the provenance cannot be pickled, and arrays forget there that they are read-only.
         fields = (self.algorithms, self.environments, self.cells, self.ranges, self.kinds, dict(self.provenance))
-        return _restored, fields
+        return _restored, (*fields, self.unbroken_ae)
 
     def __repr__(self) -> str:
         trials = self.trials
@@ -331,12 +335,21 @@ def _restored(
     ranges: tuple[Range, ...],
     kinds: Ints,
     provenance: dict[str, str],
+    unbroken_ae: Ints | None,
 ) -> ScoreTable:
     """Return the table again after it was pickled or copied."""
     for row in cells:
         for cell in row:
             cell.setflags(write=False)
-    return ScoreTable(algorithms, environments, cells, ranges, _read_only(kinds), MappingProxyType(provenance))
+    return ScoreTable(
+        algorithms,
+        environments,
+        cells,
+        ranges,
+        _read_only(kinds),
+        MappingProxyType(provenance),
+        None if unbroken_ae is None else _read_only(unbroken_ae),
+    )
 
 
 def _names(kind: str, names: Sequence[str] | None, count: int) -> Sequence[str]:
@@ -465,6 +478,12 @@ def _kinds(algorithms: Sequence[str], environments: Sequence[str], identical: Id
             if labels.size:
                 kinds[e, np.isin(kinds[e], labels)] = labels.min()
     return _read_only(kinds)
+
+
+def _renumbered(kinds: Ints) -> Ints:
+    """Return kinds by the number of the first algorithm of each, as in a table of these algorithms alone."""
+    same_eab = kinds[:, :, None] == kinds[:, None, :]
+    return same_eab.argmax(axis=2).astype(np.int64) if kinds.size else kinds
 
 
 def _groups(groups: object) -> list[list[str]]:

@@ -200,7 +200,7 @@ def statement(evaluation: "Evaluation") -> str:
     n, m = len(evaluation.algorithms), len(evaluation.environments)
     trials = spread(evaluation.trials_ae)
     version = evaluation.provenance.get("untuned")
-    looks = "however often results were looked at" if evaluation.anytime else "their number chosen beforehand"
+    looks = evaluation.condition if evaluation.anytime else "their number chosen beforehand"
     level = f"{evaluation.level} (delta = {evaluation.delta:g})"
     promise = (
         f"With probability at least {level}, all of the following verdicts hold together"

@@ -615,7 +615,9 @@ def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
         assert len(ticks) == len(reporting.HORRIBLE)
         assert any("<script>" in tick for tick in ticks)
         assert (
-            visit.page.locator("#chart-aggregate-game .ytick text a, #chart-aggregate-game .ytick tspan[style*=bold]").count()
+            visit.page.locator(
+                "#chart-aggregate-game .ytick text a, #chart-aggregate-game .ytick tspan[style*=bold]"
+            ).count()
             == 0
         )
         chart = visit.page.locator("#chart-aggregate-game")

@@ -12,7 +12,7 @@ from untuned.judge.methods import METHODS
 
 ROOT = Path(__file__).parents[2]
 THEORY = ROOT / "docs" / "theory"
-CHAPTERS = ["scores", "percentiles", "game", "intervals", "propagation", "verdicts"]
+CHAPTERS = ["scores", "percentiles", "game", "intervals", "propagation", "verdicts", "pooled"]
 TEXTS = {name: (THEORY / f"{name}.md").read_text() for name in ["index", *CHAPTERS]}
 
 ANCHORED = re.compile(r'^<a id="(eq-\d+-\d+)"></a>\n\n\$\$\n(.*?)\n\$\$$', flags=re.M | re.S)

@@ -20,6 +20,7 @@ from untuned.judge.intervals.betting_averages import log_polynomial, pairing_ave
 from untuned.judge.intervals.binomial_tail import upper_tail
 from untuned.judge.intervals.comparisons import in_order
 from untuned.judge.intervals.pairing_wins import tie_list, wins_distribution
+from untuned.judge.intervals.shuffling import seeds, shuffled, sorted_samples
 from untuned.judge.jit import INTERPRETED
 from untuned.judge.methods import METHODS, boxes
 from untuned.judge.percentiles import percentiles
@@ -109,8 +110,13 @@ def test_pairing_with_more_trials(seed: int, level: float) -> None:
     assert expected - CLOSE <= found <= expected + 1e-12
 
 
-def directly(name: str, first: list[float], second: list[float], level: float) -> tuple[float, float]:
-    """Return an interval from the oracle."""
+Named = tuple[str, str]
+
+
+def directly(
+    name: str, first: list[float], second: list[float], level: float, mine: Named, theirs: Named
+) -> tuple[float, float]:
+    """Return an interval from the oracle; the environment and the name of either sample decide how it is shuffled."""
     u = reference.estimate(first, second)
     trials = min(len(first), len(second))
     if name == "wilson":
@@ -121,7 +127,10 @@ def directly(name: str, first: list[float], second: list[float], level: float) -
         return reference.bentkus_lower(u, trials, level), 1.0 - reference.bentkus_lower(1.0 - u, trials, level)
     if name == "betting":
         return 0.0, 1.0
-    wins = reference.wins_in_blocks(first, second, pairing.BLOCK)
+    count = pairing.shuffles_for(max(len(first), len(second)))
+    wins = reference.mean_wins(
+        reference.shuffles(first, *mine, count), reference.shuffles(second, *theirs, count), pairing.TIED_BLOCK
+    )
     return (
         reference.pairing_lower(wins, level, pairing.POWER),
         1.0 - reference.pairing_lower(wins[::-1], level, pairing.POWER),
@@ -151,9 +160,54 @@ def test_tables_with_empty_cells_ties_and_identical_algorithms(name: str, seed: 
         elif not mine or not theirs:
             assert (low, high) == (0.0, 1.0)
         else:
-            expected = directly(name, mine, theirs, level)
+            # Algorithms 1 and 3, where they are pooled, go by the first of their names.
+            named = [(("one", "two")[e], f"algorithm-{kinds[e][each]}") for each in (a, r)]
+            expected = directly(name, mine, theirs, level, named[0], named[1])
             assert low == pytest.approx(expected[0], abs=CLOSE)
             assert high == pytest.approx(expected[1], abs=CLOSE)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("sizes", [(5, 5), (7, 4)])
+def test_the_mean_over_shuffles_is_what_pairing_tests(
+    sizes: tuple[int, int], ties: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairing, "BLOCK", 3)
+    monkeypatch.setattr(pairing, "TIED_BLOCK", 2)
+    rng = np.random.default_rng([20305, *sizes])
+    first, second = rng.normal(1.0, 1.0, sizes[0]), rng.normal(0.0, 1.0, sizes[1])
+    if ties:
+        first, second = np.round(first), np.round(second)
+        second[0] = first[0]
+    table = ScoreTable.from_dict({"a": {"maze": first}, "b": {"maze": second}})
+    pooled = pools(table)
+    low, high = pairing.percentile_intervals(table, pooled, percentiles(pooled), 0.3)
+    count = pairing.shuffles_for(max(sizes))
+    wins = reference.mean_wins(
+        reference.shuffles(first.tolist(), "maze", "a", count),
+        reference.shuffles(second.tolist(), "maze", "b", count),
+        2 if ties else 3,
+    )
+    assert low[0, 0, 1] == pytest.approx(reference.pairing_lower(wins, 0.3, pairing.POWER), abs=CLOSE)
+    assert high[0, 0, 1] == pytest.approx(1.0 - reference.pairing_lower(wins[::-1], 0.3, pairing.POWER), abs=CLOSE)
+
+
+def test_shuffles_are_permutations_of_the_sorted_sample_by_names_alone() -> None:
+    scores = np.random.default_rng(20306).normal(0.0, 1.0, 50)
+    table = ScoreTable.from_dict({"b": {"maze": scores}, "a": {"maze": scores[:20]}})
+    pool = pools(table)[0]
+    for name, sample, seed in zip("ba", sorted_samples(pool), seeds(table, pool, 0), strict=True):
+        found = shuffled(sample, seed, 3)
+        assert found.tolist() == reference.shuffles(table.cell(name, "maze").tolist(), "maze", name, 3)
+        assert found[:2].tolist() == shuffled(sample, seed, 2).tolist()
+
+
+def test_all_orders_are_equally_probable() -> None:
+    count = 200 if INTERPRETED else 24_000
+    orders = [tuple(order) for order in shuffled(np.arange(4.0), 7, count).tolist()]
+    counts = [orders.count(order) for order in itertools.permutations([0.0, 1.0, 2.0, 3.0])]
+    # One seed, so it fails never or always; a right shuffle would with a probability of 1e-4.
+    assert stats.chisquare(counts).pvalue > 1e-4
 
 
 def test_betting_counts_all_pairs_there_could_be_and_full_blocks_only() -> None:

@@ -43,9 +43,13 @@ def scores(draw: Draw, least: int = 0) -> Cells:
 
 
 def judged(
-    cells: Cells, name: str, delta: float, identical: tuple[tuple[str, ...], ...] = ()
+    cells: Cells,
+    name: str,
+    delta: float,
+    identical: tuple[tuple[str, ...], ...] = (),
+    names: tuple[list[str] | None, list[str] | None] = (None, None),
 ) -> tuple[Boxes, Percentiles]:
-    table = ScoreTable.from_array(cells, identical=identical)
+    table = ScoreTable.from_array(cells, *names, identical=identical)
     pooled = pools(table)
     estimates = percentiles(pooled)
     return boxes(METHODS[name], table, pooled, estimates, delta, "valid"), estimates
@@ -124,7 +128,9 @@ def test_strictly_increasing_maps_of_scores_change_nothing(
 def test_the_order_of_algorithms_and_environments_does_not_matter(cells: Cells, name: str, random: Any) -> None:
     n, m = len(cells), len(cells[0])
     a, e = random.sample(range(n), n), random.sample(range(m), m)
-    before, after = judged(cells, name, 0.2)[0], judged([[cells[i][j] for j in e] for i in a], name, 0.2)[0]
+    names = [f"algorithm-{i + 1}" for i in a], [f"environment-{j + 1}" for j in e]
+    before = judged(cells, name, 0.2)[0]
+    after = judged([[cells[i][j] for j in e] for i in a], name, 0.2, names=names)[0]
     np.testing.assert_allclose(after.low_aer, before.low_aer[np.ix_(a, e, a)], atol=1e-9)
     np.testing.assert_allclose(after.high_aer, before.high_aer[np.ix_(a, e, a)], atol=1e-9)
 

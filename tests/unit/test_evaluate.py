@@ -21,12 +21,13 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import margin, mean_interval, mean_intervals
+from untuned.judge.judging import Judging
 from untuned.judge.methods import METHODS, boxes, method
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
 from untuned.judge.propagate import Bounds, Solution, propagated, solutions
 from untuned.judge.ranks import ranks
-from untuned.scores import ScoreTable
+from untuned.scores import Floats, ScoreTable
 
 RANGE = (-10.0, 10.0)
 
@@ -105,7 +106,9 @@ def test_methods_are_known_by_their_names() -> None:
 
 def test_settings_say_what_was_done() -> None:
     always = {"intervals", "delta", "weights", "conventions", "payoff"}
-    assert set(evaluate(table()).settings) == always | {"slack", "refine", "functional"}
+    assert set(evaluate(table()).settings) == always | {"slack", "refine", "functional", "shares"}
+    assert set(evaluate(table(), weights="game").settings) == always | {"slack", "refine", "functional"}
+    assert set(evaluate(table(), weights="uniform").settings) == always
     assert evaluate(table()).settings["functional"] == 0.0
     assert set(evaluate(table(), conventions="paper").settings) == always | {"slack"}
     found = evaluate(table(), intervals="bootstrap", resamples=20, seed=3, weights="uniform")
@@ -150,7 +153,7 @@ def test_progress_is_told_in_order_and_in_the_callers_thread(intervals: str, wor
     def progress(*step: object) -> None:
         told.append((*step, threading.get_ident()))
 
-    evaluate(table(), intervals=intervals, resamples=25, workers=workers, progress=progress)
+    evaluate(table(), intervals=intervals, weights="game", resamples=25, workers=workers, progress=progress)
     assert told == [
         (what, done, total, threading.get_ident())
         for what, total in STEPS[intervals].items()
@@ -195,8 +198,11 @@ def test_the_claim_is_exact(delta: float, percent: str) -> None:
     assert claim == f"With probability at least {percent} %, {BEFOREHAND}"
     anytime = evaluate(table(), intervals="betting", delta=delta, refine=0).claim
     assert anytime == (
-        f"With probability at least {percent} %, all intervals and verdicts hold, however often you look."
+        f"With probability at least {percent} %, all intervals and verdicts hold, however often you look, unless "
+        "algorithms are added because of what was seen."
     )
+    declared = evaluate(table(), intervals="betting", delta=delta, refine=0, max_algorithms=5).claim
+    assert declared.endswith("however often you look, also if algorithms are added, up to 5 in all.")
     weaker = evaluate(table(), delta=delta, conventions="paper").claim
     assert weaker == (
         f"Intervals and verdicts are approximate: they aim at {percent} % together and do not guarantee it."
@@ -243,11 +249,11 @@ def test_json_holds_everything(intervals: str) -> None:
     found = evaluate(table(ranges=None), intervals=intervals, resamples=20)
     content = no_odd_numbers(found.to_json())
     assert content == found.to_dict()
-    assert list(content) == [
-        *("method", "valid", "anytime", "delta", "algorithms", "pairs", "groups", "partial_order", "verdicts"),
-        *("environments", "references"),
-        *("settings", "provenance", "warnings"),
-    ]
+    of_a_ranking = ("weights", "method", "algorithms", "pairs", "groups", "partial_order", "verdicts")
+    assert {*of_a_ranking, "valid", "anytime", "delta", "rankings", "head_to_head", "claim"} <= set(content)
+    assert {"environments", "references", "settings", "provenance", "warnings"} <= set(content)
+    assert [each["weights"] for each in content["rankings"]] == [each.weights for each in found.rankings]
+    assert content["rankings"][0] == {name: content[name] for name in of_a_ranking}
     assert content["method"] == intervals
     assert content["valid"] is METHODS[intervals].guaranteed
     assert content["delta"] == 0.05
@@ -423,7 +429,7 @@ def test_whole_numbers_and_truth_values_are_scores() -> None:
 
 def test_fixed_weights_average_the_intervals() -> None:
     """The paper's lemma: with weights that were chosen beforehand, the ends of y are the weighted ends of z."""
-    found = evaluate(table(), weights={"hill": 1, "maze": 3})
+    found = evaluate(table(), intervals="pairing", weights={"hill": 1, "maze": 3})
     np.testing.assert_allclose(found.q_er, [[1 / 12] * 3, [3 / 12] * 3])
     for values, of in (
         (found.score_a, found.percentiles.z_aer),
@@ -440,7 +446,8 @@ def test_fixed_weights_average_the_intervals() -> None:
         [1e-310, 3e-310],
     )
     for weights in same:
-        np.testing.assert_allclose(evaluate(table(), weights=weights).low_a, found.low_a, atol=1e-12)
+        again = evaluate(table(), intervals="pairing", weights=weights)
+        np.testing.assert_allclose(again.low_a, found.low_a, atol=1e-12)
 
 
 def test_uniform_weights() -> None:
@@ -456,8 +463,12 @@ def test_uniform_weights() -> None:
 def test_one_environment_needs_weights() -> None:
     one = table().select(environments=["hill"])
     with pytest.raises(InvalidInput, match="one environment, 'hill': the game has no environments to weigh"):
-        evaluate(one)
-    assert evaluate(one, weights="uniform").score_a[2] > 0.5
+        evaluate(one, weights="game")
+    for weights in (None, "both", "uniform"):
+        found = evaluate(one, weights=weights)
+        assert [each.weights for each in found.rankings] == ["uniform"]
+        assert found.score_a[2] > 0.5
+        assert found.derived.shares is None
     only = evaluate(one, weights={("hill", "worst"): 1.0})
     np.testing.assert_array_equal(only.score_a, only.percentiles.z_aer[:, 0, 1])
 
@@ -478,7 +489,7 @@ def test_one_environment_needs_weights() -> None:
         ([1, 2, 3], r"shape \(3,\): pass one per environment, \(2,\), or one per environment and reference, \(2, 3\)"),
         ([["a"]], "not numbers"),
         ([[1, 2], [3]], "not numbers"),
-        (None, r"shape \(\)"),
+        (3.0, r"shape \(\)"),
     ],
 )
 def test_weights_that_are_none(weights: Any, message: str) -> None:
@@ -730,34 +741,125 @@ def test_sorted_scores_are_noticed_where_their_order_matters() -> None:
         found = evaluate(ScoreTable.from_dict(some), intervals=intervals, weights="uniform")
         return [warning for warning in found.warnings if "sorted" in warning]
 
-    for intervals in ("pairing", "betting"):
-        assert told(scores, intervals) == []
-        (warning,) = told(given, intervals)
-        assert warning.startswith("The scores of 1 cell are sorted (a on maze). ")
-    for intervals in ("bentkus", "kl", "wilson", "pbp", "pbp-t"):
+    assert told(scores, "betting") == []
+    (warning,) = told(given, "betting")
+    assert warning.startswith("The scores of 1 cell are sorted (a on maze). ")
+    for intervals in ("pairing", "bentkus", "kl", "wilson", "pbp", "pbp-t"):
         assert told(given, intervals) == []
     # Within one block order does not matter; chance sorts what is nearly constant; a constant has one order only.
-    short = {name: {e: np.sort(cell)[100:200] for e, cell in row.items()} for name, row in scores.items()}
-    assert told(short, "pairing") == []
-    assert len(told(short, "betting")) == 1
+    short = {name: {e: np.sort(cell)[100:120] for e, cell in row.items()} for name, row in scores.items()}
+    assert told(short, "betting") == []
+    longer = {name: {e: np.sort(cell)[100:200] for e, cell in row.items()} for name, row in scores.items()}
+    assert len(told(longer, "betting")) == 1
     nearly = {name: {e: np.array([1.0] * 299 + [2.0]) for e in row} for name, row in scores.items()}
-    assert told(nearly, "pairing") == []
+    assert told(nearly, "betting") == []
     constant = {name: {e: np.ones(300) for e in row} for name, row in scores.items()}
-    assert told(constant, "pairing") == []
+    assert told(constant, "betting") == []
 
 
-def test_sorted_scores_do_make_intervals_wrong() -> None:
+def test_sorted_scores_make_the_intervals_of_betting_wrong_and_no_others() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(0.0, 1.0, 1000), rng.normal(0.1, 1.0, 1000)
     z = 0.4718140111
 
-    def interval(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
-        found = evaluate(ScoreTable.from_dict({"a": {"maze": first}, "b": {"maze": second}}), weights="uniform")
+    def interval(first: ArrayLike, second: ArrayLike, intervals: str) -> tuple[float, float]:
+        table = ScoreTable.from_dict({"a": {"maze": first}, "b": {"maze": second}})
+        found = evaluate(table, intervals=intervals, weights="uniform")
         assert found.percentiles.low_aer is not None
         assert found.percentiles.high_aer is not None
         return float(found.percentiles.low_aer[0, 0, 1]), float(found.percentiles.high_aer[0, 0, 1])
 
-    low, high = interval(a, b)
+    low, high = interval(a, b, "betting")
     assert low < z < high
-    low, high = interval(np.sort(a), np.sort(b))
+    low, high = interval(np.sort(a), np.sort(b), "betting")
     assert high < z - 0.01
+    assert interval(np.sort(a), np.sort(b), "pairing") == interval(a, b, "pairing")
+
+
+# --- how many comparisons share delta
+
+
+def three_by_two(algorithms: int = 3) -> ScoreTable:
+    rng = np.random.default_rng(4)
+    cells = rng.normal(np.arange(5.0)[:, None, None], 1.0, (5, 2, 60))[:algorithms]
+    return ScoreTable.from_array(cells)
+
+
+@pytest.mark.parametrize("intervals", ["pairing", "betting", "bentkus", "kl", "wilson", "pbp", "pbp-t"])
+def test_a_maximum_of_algorithms_makes_levels_those_of_so_many(intervals: str) -> None:
+    def lows(algorithms: int, **options: Any) -> Floats:
+        found = evaluate(three_by_two(algorithms), intervals=intervals, refine=0, **options).percentiles.low_aer
+        assert found is not None
+        return found
+
+    found, late = lows(3, max_algorithms=5), lows(5, max_algorithms=5)
+    np.testing.assert_allclose(found, lows(3, delta=0.05 * 3 / 10), atol=1e-12)
+    # What was said of three stays when two join; for `pbp` it gets no wider.
+    assert (found <= late[:3, :, :3] + 1e-12).all()
+    if intervals != "pbp":
+        np.testing.assert_allclose(found, late[:3, :, :3], atol=1e-12)
+    np.testing.assert_allclose(late, lows(5), atol=1e-12)
+
+
+def test_a_maximum_of_algorithms_is_checked_and_told() -> None:
+    assert evaluate(three_by_two(), max_algorithms=4, refine=0).settings["max_algorithms"] == 4
+    assert "max_algorithms" not in evaluate(three_by_two(), refine=0).settings
+    with pytest.raises(InvalidInput, match="max_algorithms=2, and there are 3 algorithms: pass at least 3"):
+        evaluate(three_by_two(), max_algorithms=2)
+    with pytest.raises(InvalidInput, match="max_algorithms=2, and there are 3"):
+        Judging(max_algorithms=2).check(["a", "b", "c"], ["x", "y"])
+    with pytest.raises(InvalidInput, match="max_algorithms=1 is not allowed: pass a whole number of at least 2"):
+        Judging(max_algorithms=1)
+
+
+@pytest.mark.parametrize("intervals", ["pairing", "betting", "bentkus", "kl", "wilson", "pbp", "pbp-t", "bootstrap"])
+def test_environments_without_weight_do_not_count(intervals: str) -> None:
+    rng = np.random.default_rng(5)
+    row = {a: {e: rng.normal(mean, 1.0, 60) for e in "xy"} for mean, a in enumerate("abc")}
+    alone = ScoreTable.from_dict(row)
+    # One of the cells without weight is empty, and nobody says so.
+    cells = {a: {"none": rng.normal(0.0, 1.0, 7 if a != "b" else 0), **row[a]} for a in "abc"}
+    with_more = evaluate(
+        ScoreTable.from_dict(cells), intervals=intervals, weights={"x": 2.0, "y": 1.0}, resamples=50, max_algorithms=4
+    )
+    found = evaluate(alone, intervals=intervals, weights={"x": 2.0, "y": 1.0}, resamples=50, max_algorithms=4)
+    for one, other in (
+        (found.low_a, with_more.low_a),
+        (found.high_a, with_more.high_a),
+        (found.pairs.low_ab, with_more.pairs.low_ab),
+    ):
+        np.testing.assert_allclose(other, one, atol=1e-12)
+    assert with_more.warnings == found.warnings
+    table = with_more.percentiles
+    if table.low_aer is not None and table.high_aer is not None:
+        np.testing.assert_array_equal(table.low_aer[:, 0], 0.5 * np.eye(3))
+        np.testing.assert_array_equal(table.high_aer[:, 0], 1.0 - 0.5 * np.eye(3))
+
+
+# --- trials with numbers, some of which are missing
+
+
+def with_gaps() -> ScoreTable:
+    rng = np.random.default_rng(6)
+    cells = rng.normal(np.arange(2.0)[:, None, None], 1.0, (2, 2, 60))
+    unbroken = np.array([[60, 45], [60, 0]])
+    return dataclasses.replace(ScoreTable.from_array(cells), unbroken_ae=unbroken)
+
+
+def test_betting_judges_trials_up_to_the_first_missing_one() -> None:
+    table = with_gaps()
+    found = evaluate(table, intervals="betting", refine=0)
+    assert found.trials_ae.tolist() == [[60, 45], [60, 0]]
+    assert found.scores.cells[0][1].tolist() == table.cells[0][1][:45].tolist()
+    (left_out,) = (warning for warning in found.warnings if "left out" in warning)
+    assert left_out.startswith("75 trials of 2 cells were left out, because an earlier trial of the cell is missing")
+    whole = dataclasses.replace(table, unbroken_ae=table.trials)
+    assert not any("left out" in warning for warning in evaluate(whole, intervals="betting", refine=0).warnings)
+    with pytest.raises(InvalidInput, match="the first trial of every cell is missing"):
+        evaluate(dataclasses.replace(table, unbroken_ae=np.zeros((2, 2), dtype=np.int64)), intervals="betting")
+
+
+def test_other_methods_keep_all_trials_and_tell_of_gaps() -> None:
+    found = evaluate(with_gaps(), refine=0)
+    assert found.trials_ae.tolist() == [[60, 60], [60, 60]]
+    assert found.warnings[0].startswith("75 trials of 2 cells have numbers behind a trial that is missing.")

@@ -171,7 +171,8 @@ def test_names_are_checked_before_there_are_scores() -> None:
     with pytest.raises(InvalidInput, match="one algorithm"):
         judging.check(["a"], ["maze"])
     with pytest.raises(InvalidInput, match="one environment"):
-        untuned.Judging().check(["a", "b"], ["maze"])
+        untuned.Judging(weights="game").check(["a", "b"], ["maze"])
+    untuned.Judging().check(["a", "b"], ["maze"])
 
 
 def test_an_evaluation_says_what_was_derived() -> None:
@@ -182,8 +183,10 @@ def test_an_evaluation_says_what_was_derived() -> None:
     assert found.judging.refine == 7
     assert evaluate(table).judging.refine is None
     drawn = evaluate(table, intervals="bootstrap", resamples=20)
-    assert dataclasses.astuple(drawn.derived) == (None, None, None)
-    assert dataclasses.astuple(evaluate(table, conventions="paper").derived)[1:] == (None, None)
+    assert (drawn.derived.slack, drawn.derived.functional, drawn.derived.refine) == (None, None, None)
+    assert dataclasses.astuple(evaluate(table, conventions="paper").derived)[1:] == (None, None, None)
+    assert found.derived.shares == {"game": 0.5, "uniform": 0.5}
+    assert evaluate(table, intervals="betting").derived.shares == {"game": 1.0, "uniform": 1.0}
 
 
 def test_a_report_says_how_to_make_it_again() -> None:

@@ -103,7 +103,9 @@ def numbers_apart(text: str) -> tuple[list[str], list[float]]:
 
 
 @pytest.mark.parametrize("ending", ["md", "tex", "csv"])
-@pytest.mark.parametrize("which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights", "head-to-head"])
+@pytest.mark.parametrize(
+    "which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights", "head-to-head"]
+)
 def test_golden(plain: Evaluation, which: str, ending: str) -> None:
     path = GOLDEN / f"{which}.{ending}"
     written = all_tables(plain)[which].written(ending)

@@ -382,7 +382,10 @@ def test_a_plan_is_on_the_page_when_asked_for(found: Evaluation) -> None:
 
 def test_a_plan_of_scores_is_that_of_their_evaluation() -> None:
     few = reporting.evaluated(NAMES, ("flat", "steep"), 40, intervals="pairing", weights="uniform")
-    assert untuned.plan(few.scores, intervals="pairing", weights="uniform", workers=1).to_dict() == untuned.plan(few).to_dict()
+    assert (
+        untuned.plan(few.scores, intervals="pairing", weights="uniform", workers=1).to_dict()
+        == untuned.plan(few).to_dict()
+    )
     with pytest.raises(InvalidInput, match="delta given with an evaluation"):
         untuned.plan(few, delta=0.1)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from support.judging import evaluate
+from support.judging import evaluate, with_ranking
 from untuned.collect.environments.names import NAMES
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
@@ -189,7 +189,7 @@ def ordered(found: Evaluation, order: Sequence[str] = ORDER) -> Evaluation:
     """Return an evaluation by which whoever comes earlier in an order is better."""
     place = np.array([order.index(name) for name in found.algorithms])
     difference = 0.01 * (place[None, :] - place[:, None])
-    return dataclasses.replace(found, pairs=Pairs(difference - 0.001, difference + 0.001))
+    return with_ranking(found, pairs=Pairs(difference - 0.001, difference + 0.001))
 
 
 def judged(table: ScoreTable) -> tuple[Evaluation, tuple[Evaluation, ...]]:
@@ -337,13 +337,11 @@ def test_rankings_by_pbp_and_widths() -> None:
     assert said(few, UNIQUE).status == OPEN
     many = dataclasses.replace(found, trials_ae=np.full_like(found.trials_ae, 10_000))
     assert said(conclusions(many, others, None), UNIQUE).status == HOLDS
-    decided = dataclasses.replace(
-        others[0], pairs=dataclasses.replace(others[0].pairs, low_ab=np.triu(np.ones((11, 11)), 1))
-    )
+    decided = with_ranking(others[0], pairs=dataclasses.replace(others[0].pairs, low_ab=np.triu(np.ones((11, 11)), 1)))
     for trials in (found, many):
         assert said(conclusions(trials, (decided, *others[1:]), None), UNIQUE).status == NOT
     assert said(few, TIGHTER).status == HOLDS
-    wide = dataclasses.replace(others[1], low_a=np.zeros(11), high_a=np.ones(11))
+    wide = with_ranking(others[1], low_a=np.zeros(11), high_a=np.ones(11))
     assert said(conclusions(found, (others[0], wide, others[2]), None), TIGHTER).status == OPEN
     assert said(conclusions(many, (others[0], wide, others[2]), None), TIGHTER).status == NOT
 

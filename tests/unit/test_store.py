@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import os
+import pickle
 import random
 import sqlite3
 import subprocess
@@ -283,6 +284,27 @@ def test_scores_are_in_declared_order_with_ranges(store: Store) -> None:
     assert table.ranges == ((-10.0, 10.0), (-math.inf, math.inf), (-math.inf, math.inf))
     assert table.cell("alpha", "cave").tolist() == [made("alpha", "cave", trial).score for trial in (1, 2, 3)]
     assert table.provenance == {"study": "test"}
+
+
+def test_scores_know_how_many_trials_come_before_a_gap(store: Store) -> None:
+    store.add(made("zeta", "hill", trial) for trial in (0, 1, 2, 4, 5))
+    store.add(made("alpha", "hill", trial) for trial in range(4))
+    store.add(made("zeta", "cave", trial) for trial in (1, 2))
+    table = store.scores()
+    assert table.trials.tolist() == [[5, 2, 0], [4, 0, 0]]
+    assert table.unbroken_ae is not None
+    assert table.unbroken_ae.tolist() == [[3, 0, 0], [4, 0, 0]]
+    assert table.select(["alpha", "zeta"], ["hill"]).unbroken_ae.tolist() == [[4], [3]]  # type: ignore[union-attr]
+    assert pickle.loads(pickle.dumps(table)).unbroken_ae.tolist() == [[3, 0, 0], [4, 0, 0]]
+    judged = untuned.evaluate(table.select(environments=["hill", "cave"]), intervals="betting")
+    assert judged.trials_ae.tolist() == [[3, 0], [4, 0]]
+    assert any("4 trials of 2 cells were left out" in warning for warning in judged.warnings)
+
+
+def test_a_shard_has_no_gaps_of_its_own(store: Store) -> None:
+    store.add(made("zeta", "hill", trial) for trial in (2, 18, 34, 66))
+    store.add(made("alpha", "hill", trial) for trial in (18, 34))
+    assert store.scores().unbroken_ae.tolist() == [[3, 0, 0], [0, 0, 0]]  # type: ignore[union-attr]
 
 
 def test_scores_know_what_was_declared_identical(store: Store) -> None:

@@ -266,7 +266,9 @@ def assert_all_forms_agree(found: Evaluation) -> None:
 @pytest.mark.parametrize("conventions", ["valid", "paper"])
 @pytest.mark.parametrize("weights", ["game", "uniform", [1.0, 3.0]])
 def test_every_evaluation_has_pairs_that_all_forms_agree_on(intervals: str, conventions: Any, weights: Any) -> None:
-    if (conventions == "paper" and not METHODS[intervals].published) or (METHODS[intervals].fixed and weights == "game"):
+    if (conventions == "paper" and not METHODS[intervals].published) or (
+        METHODS[intervals].fixed and weights == "game"
+    ):
         return
     found = evaluate(table(), intervals=intervals, conventions=conventions, weights=weights, resamples=50, refine=20)
     assert_all_forms_agree(found)

@@ -78,6 +78,8 @@ class Functional:
 
 def share(trials_ae: Ints, q_er: Floats | None) -> float:
     """Return the part of delta for the functional bound: by given weights and numbers of trials, never by scores."""
+    if q_er is not None:
+        trials_ae = trials_ae[:, q_er.sum(axis=1) > 0.0]
     fewest = int(trials_ae.min())
     if q_er is not None:
         spread = 1.0 / float(np.sum(q_er.sum(axis=1) ** 2))
@@ -88,8 +90,10 @@ def share(trials_ae: Ints, q_er: Floats | None) -> float:
 def given_weights(estimates: Percentiles, q_er: Floats, delta: float) -> Floats:
     """Return the functional bounds on y[a] - y[b], ``[a, b]``, for weights chosen before the scores were seen."""
     y_a = aggregate(estimates.z_aer, q_er)
-    trials_e = estimates.trials_ae.min(axis=0)
-    error = _factor(len(y_a), delta) * np.sqrt(np.sum(q_er.sum(axis=1) ** 2 / trials_e))
+    q_e = q_er.sum(axis=1)
+    # An environment without weight may have no trials.
+    trials_e = estimates.trials_ae.min(axis=0)[q_e > 0.0]
+    error = _factor(len(y_a), delta) * np.sqrt(np.sum(q_e[q_e > 0.0] ** 2 / trials_e))
     high_ab: Floats = y_a[:, None] - y_a[None, :] + error
     np.fill_diagonal(high_ab, 0.0)
     return high_ab

@@ -9,7 +9,7 @@ over the player's scores, of the count times the reference's running count at th
 
 Threads take chunks of resamples, with a few calls of compiled code for each chunk: on a small board, calls for every
 resample take longer than the work. Each resample has a random stream of its own, so neither chunks nor threads change
-a number.
+a number. Nor does the order of rows: samples are sorted, and a draw is a place in that order.
 """
 
 from collections.abc import Callable, Sequence

@@ -24,10 +24,11 @@ from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import GAME, Judging, whole
-from untuned.judge.methods import boxes
+from untuned.judge.multiplicity import boxes_with_weight, check_maximum, declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.pooled.bounds import pooled as bounded_by_evidence
+from untuned.judge.prefixes import without_gaps
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.simultaneous_intervals import Boxes
@@ -52,25 +53,31 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every weighting asked for."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
+    table, gaps = without_gaps(table, judging.method)
     weights = weights_of(judging, table.algorithms, table.environments)
+    check_maximum(judging.max_algorithms, table.algorithms)
     pooled = pools(table)
     estimates = percentiles(pooled, judging.payoff)
-    empty = _empty(table, estimates)
+    # What has no weight in any ranking does not count: one is enough, for several always have the game's or equal ones.
+    any_q_er = next(iter(weights.values()))
+    empty = _empty(table, estimates, any_q_er)
+    counted_ae = estimates.trials_ae[:, with_weight(any_q_er, len(table.environments))]
     shares = judging.shares(tuple(weights))
     methods = {each: judging.method_under(each) for each in weights}
 
-    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only.
-    parts = {
-        each: share(estimates.trials_ae, q_er)
-        if judging.conventions == "valid" and methods[each].intervals is not None and not methods[each].anytime
-        else 0.0
-        for each, q_er in weights.items()
-    }
     boxed = [each for each in weights if methods[each].intervals is not None]
+    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only, and
+    # where rankings share intervals it must not cost the game's.
+    parts = dict.fromkeys(weights, 0.0)
+    if boxed and judging.conventions == "valid" and not methods[boxed[0]].anytime:
+        parts[boxed[0]] = share(estimates.trials_ae, weights[boxed[0]])
     found: Boxes | None = None
+    spent = declared_delta(judging.delta, judging.max_algorithms, pooled, any_q_er)
     if boxed:
-        level = shares[boxed[0]] * (1.0 - sum(parts[each] for each in boxed)) * judging.delta
-        found = boxes(methods[boxed[0]], table, pooled, estimates, level, judging.conventions)
+        level = shares[boxed[0]] * (1.0 - sum(parts[each] for each in boxed)) * spent
+        found = boxes_with_weight(
+            methods[boxed[0]], table, pooled, estimates, level, judging.conventions, weights[boxed[0]]
+        )
 
     scores = _Scores(table, pooled, estimates, found)
     rankings, direct, slack, error = [], None, 0.0, 0.0
@@ -78,7 +85,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         balance = None if q_er is not None else equilibrium(estimates.z_aer)
         weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
         score_a = aggregate(estimates.z_aer, weights_er)
-        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, parts[each] * judging.delta)
+        given = _Asked(judging, methods[each], q_er, shares[each] * judging.delta, parts[each] * spent)
         cap_ab = None
         if methods[each].fixed:
             assert q_er is not None
@@ -120,7 +127,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         derived=_derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
         provenance=table.provenance,
         warnings=(
-            *_warnings(judging, estimates.trials_ae, empty),
+            *_warnings(judging, counted_ae, empty),
+            *gaps,
             *_out_of_order(judging.method, table),
             *_unsolved(error, slack),
         ),
@@ -189,9 +197,12 @@ def _unsolved(error: float, slack: float) -> list[str]:
     return found
 
 
-def _empty(table: ScoreTable, estimates: Percentiles) -> list[tuple[str, str]]:
-    """Return the cells nothing is known about: neither measured nor declared identical to one that was."""
-    return [(table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0)]
+def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> list[tuple[str, str]]:
+    """Return the cells with weight of which nothing is known: neither measured nor declared identical to one."""
+    counted = with_weight(q_er, len(table.environments))
+    return [
+        (table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0) if e in counted
+    ]
 
 
 def _check(table: ScoreTable) -> None:
@@ -241,8 +252,8 @@ def _bootstrapped(
     scores: _Scores, asked: _Asked, workers: int, progress: Progress | None
 ) -> tuple[Bounds, Differences]:
     """Return what resampling says about scores, at the paper's levels, and about their differences."""
-    judging, table, estimates = asked.judging, scores.table, scores.estimates
-    empty = _empty(table, estimates)
+    judging, table = asked.judging, scores.table
+    empty = _empty(table, scores.estimates, asked.q_er)
     if empty:
         algorithm, environment = empty[0]
         raise InvalidInput(
@@ -251,26 +262,35 @@ def _bootstrapped(
             f"{asked.method.name} cannot draw from an empty sample. Run the missing cells, or leave intervals out: the "
             "default takes them into account"
         )
+    # Samples are drawn one after another from one stream: in the order of their names, which the table's does not
+    # change.
+    a = np.argsort(table.algorithms, kind="stable")
+    counted = with_weight(asked.q_er, len(table.environments))
+    e = np.array(sorted(counted, key=lambda number: table.environments[number]))
+    by_name = table.select([table.algorithms[i] for i in a], [table.environments[j] for j in e])
+    pooled = pools(by_name)
+    estimates = percentiles(pooled, judging.payoff)
     aggregates = resampled(
-        scores.pools,
+        pooled,
         equilibrium(estimates.z_aer).d_aer,
         estimates.payoff,
         judging.resamples,
         judging.seed,
-        q_er=asked.q_er,
+        q_er=None if asked.q_er is None else np.ascontiguousarray(asked.q_er[np.ix_(e, a)]),
         workers=workers,
         advance=counter("resamples", judging.resamples, progress),
     )
-    bounds = Bounds(*percentile_ends(aggregates, asked.delta / table.trials.size), 0.0)
+    aggregates = aggregates[:, np.argsort(a)]
+    bounds = Bounds(*percentile_ends(aggregates, asked.delta / by_name.trials.size), 0.0)
     if judging.conventions == "paper":
         return bounds, separate(bounds)
     # Resampled together, differences vary less than scores do.
     n = len(table.algorithms)
     high_ab = np.zeros((n, n))
-    for a in range(n):
-        low, high = percentile_ends(aggregates[:, a, None] - aggregates, asked.delta / (n * (n - 1) // 2))
-        high_ab[a] = high
-        high_ab[:, a] = np.maximum(high_ab[:, a], -low)
+    for i in range(n):
+        low, high = percentile_ends(aggregates[:, i, None] - aggregates, asked.delta / (n * (n - 1) // 2))
+        high_ab[i] = high
+        high_ab[:, i] = np.maximum(high_ab[:, i], -low)
     np.fill_diagonal(high_ab, 0.0)
     return bounds, Differences(high_ab, np.zeros((n, n), dtype=np.bool_))
 
@@ -373,7 +393,7 @@ def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]]) -
             f"{', ...' if len(empty) > 3 else ''}): their percentiles count as 1/2 in the scores, and as "
             "anything from 0 to 1 in the intervals."
         )
-    least = int(trials_ae[trials_ae > 0].min())
+    least = int(trials_ae[trials_ae > 0].min(initial=_FEW))
     if least < _FEW and not chosen.guaranteed:
         trials = "trial" if least == 1 else "trials"
         found.append(f"The smallest cell has {least} {trials}, too few for an approximate method.")

@@ -61,6 +61,9 @@ class Judging:
     refine
         How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
         default as many as take seconds, none on large boards; 0 for none.
+    max_algorithms
+        How many algorithms there will be at most, chosen before the first look at the scores: intervals are then as
+        wide as for so many, and adding algorithms because of what was seen is covered. By default those of the table.
 
     Examples
     --------
@@ -101,6 +104,10 @@ class Judging:
         default=None,
         metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),
     )
+    max_algorithms: int | None = field(
+        default=None,
+        metadata=option("Algorithms there will be at most, if more may be added after a look.", int | None),
+    )
 
     def __post_init__(self) -> None:
         from untuned.judge.methods import check_conventions
@@ -109,9 +116,9 @@ class Judging:
         if self.conventions not in CONVENTIONS:
             raise InvalidInput(f"conventions={self.conventions!r}: pass 'valid' or 'paper'")
         self._set("delta", level(self.delta))
-        check_conventions(self.method, self.conventions)
         if self.weights is not None:
             self._set("weights", checked(self.weights))
+        check_conventions(self.method, self.conventions)
         if self.conventions == "paper" and self.weights == BOTH:
             raise InvalidInput("conventions='paper' is for one weighting: pass weights='game', as published")
         if self.method.fixed and self.weights in (GAME, BOTH):
@@ -124,6 +131,9 @@ class Judging:
         if self.refine is not None:
             advice = "0 for no branching, None for what suits the size"
             self._set("refine", whole("refine", self.refine, 0, advice))
+        if self.max_algorithms is not None:
+            advice = "or None if no algorithm will be added"
+            self._set("max_algorithms", whole("max_algorithms", self.max_algorithms, 2, advice))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -192,10 +202,16 @@ class Judging:
     def facts(self) -> dict[str, object]:
         """Return the options in use as plain JSON types; for ``refine`` see `Evaluation.derived`."""
         found: dict[str, object] = {name: getattr(self, name) for name in declared(Judging) if name != "refine"}
+        if self.max_algorithms is None:
+            del found["max_algorithms"]
         methods = dict.fromkeys(self.method_under(each).name for each in self.weightings)
         found |= {"intervals": " and ".join(methods), "weights": self.weighting}
         resampling = {name: found.pop(name) for name in ("resamples", "seed")}
-        return found | {"payoff": self.payoff} | (resampling if self.method.intervals is None else {})
+        return (
+            found
+            | {"payoff": self.payoff}
+            | (resampling if self.method.intervals is None and not self.method.fixed else {})
+        )
 
     def check(self, algorithms: Sequence[str], environments: Sequence[str]) -> None:
         """Refuse what `judge` would refuse of scores with these names: for callers with hours of work before it.
@@ -208,11 +224,14 @@ class Judging:
         Raises
         ------
         InvalidInput
-            For weights of other environments, or where there is nothing to compare.
+            For weights of other environments, for more algorithms than the maximum, or where there is nothing to
+            compare.
         """
+        from untuned.judge.multiplicity import check_maximum
         from untuned.judge.weights import weights_of
 
         weights_of(self, algorithms, environments)
+        check_maximum(self.max_algorithms, algorithms)
 
     def judge(
         self, scores: "ScoreTable", *, workers: int | None = None, progress: "Progress | None" = None

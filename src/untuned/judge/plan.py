@@ -32,6 +32,7 @@ from untuned.judge.intervals.comparisons import possible
 from untuned.judge.intervals.kl import lower_limit
 from untuned.judge.jit import kernel
 from untuned.judge.judging import GAME, Judging, whole
+from untuned.judge.multiplicity import declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.propagate import weighted
@@ -243,7 +244,7 @@ def _pilot(evaluation: Evaluation) -> _Pilot:
         evaluation,
         pooled,
         estimates,
-        None if evaluation.judging.weights == GAME else evaluation.q_er,
+        _given(evaluation),
         _width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
         _width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
     )
@@ -271,7 +272,18 @@ def _part(evaluation: Evaluation) -> float:
 
 def _nats(evaluation: Evaluation, pooled: Sequence[Pool], part: float) -> float:
     """Return log(2/level) of each interval when all cells have trials."""
-    return math.log(2.0 * max(possible(pooled), 1) / ((1.0 - part) * evaluation.delta))
+    q_er = _given(evaluation)
+    counted = [pooled[e] for e in with_weight(q_er, len(pooled))]
+    return math.log(2.0 * max(possible(counted), 1) / ((1.0 - part) * _spent(evaluation, pooled)))
+
+
+def _given(evaluation: Evaluation) -> Floats | None:
+    """Return given weights; None for those of the game."""
+    return None if evaluation.judging.weights == GAME else evaluation.q_er
+
+
+def _spent(evaluation: Evaluation, pooled: Sequence[Pool]) -> float:
+    return declared_delta(evaluation.delta, evaluation.judging.max_algorithms, pooled, _given(evaluation))
 
 
 def _smaller(trials_ae: Ints) -> Ints:
@@ -298,7 +310,7 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
     """Return what an evaluation with so many trials per cell would know; None for infinitely many."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
     same_aer = structural(evaluation.scores.kinds)
-    part = 0.0
+    part, spent = 0.0, _spent(evaluation, pilot.pooled)
     if trials is None:
         unknown = ~estimates.known_aer
         low, high = np.where(unknown, 0.0, estimates.z_aer), np.where(unknown, 1.0, estimates.z_aer)
@@ -308,9 +320,9 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
         low, high = _ends(pilot, estimates.trials_ae, part)
     found = Boxes(low, high, same_aer)
     if pilot.q_er is not None:
-        high_ab = under_given_weights(weighted(found, pilot.q_er), estimates, pilot.q_er, part * evaluation.delta)
+        high_ab = under_given_weights(weighted(found, pilot.q_er), estimates, pilot.q_er, part * spent)
         return _Planned(pilot, found, None, None, high_ab.high_ab)
-    other = functional(found, PARTS, estimates, part * evaluation.delta) if part > 0.0 else None
+    other = functional(found, PARTS, estimates, part * spent) if part > 0.0 else None
     return _Planned(pilot, found, board(found, PARTS), other, None)
 
 
@@ -327,10 +339,10 @@ def _more(pilot: _Pilot, trials: int) -> Ints:
 def _ends(pilot: _Pilot, trials_ae: Ints, part: float) -> tuple[Floats, Floats]:
     """Return the predicted ends of all intervals."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
-    delta = (1.0 - part) * evaluation.delta
+    delta = (1.0 - part) * _spent(evaluation, pilot.pooled)
     if evaluation.method == "pbp":
         sizes = [trials_ae[np.unique(pool.owner_of, return_index=True)[1], e] for e, pool in enumerate(pilot.pooled)]
-        samples = sum(pool.sizes.size for pool in pilot.pooled)
+        samples = sum(pilot.pooled[e].sizes.size for e in with_weight(pilot.q_er, len(pilot.pooled)))
         return dkw.percentile_intervals(
             pilot.pooled, evaluation.scores.ranges, delta / samples, estimates.payoff, sizes
         )

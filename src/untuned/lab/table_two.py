@@ -260,7 +260,7 @@ def check_replication(
     return (
         contenders(methods),
         sizes_and_counts(trials, samples, "samples"),
-        Judging(refine=refine, resamples=resamples, **options),
+        Judging(weights="game", refine=refine, resamples=resamples, **options),
         whole("workers", workers, 1, "one per processor is a good number"),
     )
 

@@ -5,6 +5,7 @@ by mid-ranks. Limits are lower ones: the upper limit of z is 1 minus the lower l
 is two-sided, half of it goes to each limit.
 """
 
+import hashlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -150,6 +151,30 @@ def wins_in_blocks(first: Sample, second: Sample, block: int) -> Floats:
     for mine, theirs in zip(np.array_split(first, blocks), np.array_split(second, blocks), strict=True):
         found = np.convolve(found, wins(list(mine), list(theirs)))
     return found
+
+
+def shuffles(sample: Sample, environment: str, owner: str, count: int) -> list[list[float]]:
+    """Return a sample, sorted, in the orders in which `pairing` reads it: by names alone."""
+    key = hashlib.blake2b(repr((environment, owner)).encode(), digest_size=16).digest()
+    found = []
+    for k in range(count):
+        words = np.random.SFC64(np.random.SeedSequence(int.from_bytes(key, "little"), spawn_key=(k,)))
+        order = sorted(sample)
+        for i in range(len(order) - 1, 0, -1):
+            while True:
+                place, rest = divmod((words.random_raw() >> 32) * (i + 1), 2**32)
+                if rest >= 2**32 % (i + 1):
+                    break
+            order[i], order[place] = order[place], order[i]
+        found.append(order)
+    return found
+
+
+def mean_wins(first: Sequence[Sample], second: Sequence[Sample], block: int) -> Floats:
+    """Return the mean over shuffles of the distribution of the number of wins."""
+    found = [wins_in_blocks(mine, theirs, block) for mine, theirs in zip(first, second, strict=True)]
+    mean: Floats = np.mean(found, axis=0)
+    return mean
 
 
 def hinge(trials: int, z0: float, tail: float) -> int:

@@ -1,6 +1,7 @@
 """`Store`: a study's results on disk, with one writer and any number of readers; a trial that was reported is safe."""
 
 import contextlib
+import dataclasses
 import itertools
 import json
 import operator
@@ -372,26 +373,24 @@ class Store:
         """
         with self._reading():
             study = self._facts()
-            cells = {
-                (algorithm, environment): np.fromiter(
-                    itertools.chain.from_iterable(
-                        self._connection.execute(
-                            "SELECT score FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial",
-                            self._cell(algorithm, environment),
-                        )
-                    ),
-                    dtype=np.float64,
+            cells, numbers = {}, {}
+            for algorithm, environment in itertools.product(study.algorithms, study.environments):
+                rows = self._connection.execute(
+                    "SELECT trial, score FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial",
+                    self._cell(algorithm, environment),
                 )
-                for algorithm, environment in itertools.product(study.algorithms, study.environments)
-            }
+                read = np.fromiter(rows, dtype=[("trial", np.int64), ("score", np.float64)])
+                cells[algorithm, environment], numbers[algorithm, environment] = read["score"], read["trial"]
         facts = study.mapping
-        return ScoreTable.from_dict(
+        table = ScoreTable.from_dict(
             cells,
             ranges=study.ranges,
             identical=facts.get("identical", ()),
             nonfinite=nonfinite,
             provenance={"study": str(facts.get("name", self._folder.name))},
         )
+        before_gaps = _before_gaps(numbers.values()).reshape(len(study.algorithms), len(study.environments))
+        return dataclasses.replace(table, unbroken_ae=before_gaps)
 
     @property
     def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -648,3 +647,17 @@ def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> s
         if name not in known:
             raise UnknownName(f"{kind} of this study", name, known)
     return wanted
+
+
+def _before_gaps(cells: Iterable[Ints]) -> Ints:
+    """Return how many of every cell's trial numbers, ascending, come before its first missing one.
+
+    A shard has every k-th number, so numbers are counted in steps of their common divisor. For a study that has merely
+    begun that is 1, but for accidents with a handful of trials.
+    """
+    cells = list(cells)
+    numbers = np.concatenate([*cells, np.empty(0, dtype=np.int64)])
+    first = int(numbers.min(initial=LARGEST))
+    step = max(int(np.gcd.reduce(numbers - first)), 1) if numbers.size else 1
+    found = [np.count_nonzero((cell - first % step) // step == np.arange(cell.size)) for cell in cells]
+    return np.array(found, dtype=np.int64)

@@ -104,11 +104,13 @@ def in_order(table: ScoreTable, pool: Pool, e: int) -> list[Floats]:
     """Return the scores of every owner on environment number ``e`` in the order of their arrival.
 
     Where an owner has several cells, the first trials of all come before the second ones, and so on: what is there
-    stays where it is while the cells grow together.
+    stays where it is while the cells grow together. First trials are in the order of the algorithms' names, which does
+    not change with the order of the table.
     """
     found = []
     for owner in range(pool.sizes.size):
-        cells = [table.cells[a][e] for a in np.flatnonzero(pool.owner_of == owner)]
+        own = sorted(np.flatnonzero(pool.owner_of == owner), key=lambda a: table.algorithms[a])
+        cells = [table.cells[a][e] for a in own]
         turns = np.concatenate([np.arange(cell.size) for cell in cells])
         found.append(np.concatenate(cells)[np.argsort(turns, kind="stable")])
     return found

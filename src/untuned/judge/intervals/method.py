@@ -35,8 +35,8 @@ class Method:
     anytime
         Whether it keeps its level when looking at the results decides how many trials are run.
     block
-        The size of the blocks that it cuts samples into, in the order of the trials, which must then not depend on the
-        scores; 0 where the order does not matter.
+        The size of the blocks that it cuts samples into in the order of the rows, which must then not depend on the
+        scores; 0 where the order of rows changes nothing.
     fixed
         Whether it is for weights chosen beforehand alone.
     """

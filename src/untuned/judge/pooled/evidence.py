@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge.arrangements import arrangements, stream
+from untuned.judge.intervals.shuffling import seeds, shuffled
 from untuned.judge.pool import Pool
 from untuned.judge.pooled.factors import ABOVE, BELOW, DIRECT, JOINT, SPLIT, log_factors
 from untuned.judge.threads import mapped
@@ -33,7 +33,7 @@ TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.9
 #: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
-FEWEST, MOST, DEALT = 2, 64, 20_000
+FEWEST, MOST, DEALT = 2, 256, 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class Weighed:
     pools: tuple[Pool, ...]
     weights_e: Floats
     rho_er: Floats
-    names: tuple[tuple[str, tuple[str, ...]], ...]
+    seeds: tuple[list[int], ...]
 
     @property
     def trials_ea(self) -> Ints:
@@ -156,16 +156,11 @@ def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
     """Return the environments that have weight, with their references' shares."""
     weights = q_er.sum(axis=1)
     kept = np.flatnonzero(weights > 0.0).tolist()
-    names = []
-    for e in kept:
-        owner_of = pools[e].owner_of
-        owners = [min(table.algorithms[a] for a in np.flatnonzero(owner_of == o)) for o in range(pools[e].sizes.size)]
-        names.append((table.environments[e], tuple(owners)))
     return Weighed(
         tuple(pools[e] for e in kept),
         weights[kept] / weights[kept].sum(),
         q_er[kept] / weights[kept, None],
-        tuple(names),
+        tuple(seeds(table, pools[e], e) for e in kept),
     )
 
 
@@ -276,14 +271,14 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     alone = form.kind in (ABOVE, BELOW)
     present = trials > 0
     known = present[:, None] if alone else present[:, None] & present[None, :]
-    # Where one of two has no trials, the worst is assumed.
-    found = np.broadcast_to(np.where(known, 0.0, -stakes * weight * form.bound_eab[e]), stakes.shape).copy()
     wanted = known if alone else known & (owner_of[:, None] != owner_of[None, :])
-    found[:, ~wanted & known] = 0.0
+    # Where one of two has no trials, the worst is assumed; what is identical does not differ.
+    unknown = ~known if alone else ~known & (owner_of[:, None] != owner_of[None, :])
+    found = np.where(unknown, -stakes * weight * form.bound_eab[e], 0.0)
     shares: Floats = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size).astype(np.float64)
     lost = float(shares[pool.sizes == 0].sum())
     shares[pool.sizes == 0] = 0.0
-    places = _places(pool, given.names[e])
+    places = _places(pool, given.seeds[e])
     for each in (form, instead) if instead is not form else (form,):
         rows, aside = each.rows_eab[e], each.aside_eab[e]
         todo = wanted & (rows > 0)
@@ -299,14 +294,10 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     return found
 
 
-def _places(pool: Pool, names: tuple[str, tuple[str, ...]]) -> Ints:
+def _places(pool: Pool, seeds: Sequence[int]) -> Ints:
     """Return arrangements: the place of every trial, [arrangement, trial], owner after owner."""
-    environment, owners = names
     count = max(FEWEST, min(MOST, DEALT // max(int(pool.sizes.max()), 1)))
+    numbers = [np.arange(size, dtype=np.float64) for size in pool.sizes]
     return np.concatenate(
-        [
-            arrangements(stream((environment, owner)), count, int(size))
-            for owner, size in zip(owners, pool.sizes, strict=True)
-        ],
-        axis=1,
-    )
+        [shuffled(each, seed, count) for each, seed in zip(numbers, seeds, strict=True)], axis=1
+    ).astype(np.int64)

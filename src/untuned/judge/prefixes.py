@@ -1,0 +1,55 @@
+"""Trials without gaps: what may be judged of a study that is still running.
+
+Trials of a study run side by side, and those that are finished first are stored first. Where the duration depends on
+the score (a trial that fails runs to the time limit), the early finishers are a biased sample, and a method that holds
+"however often you look" does not: its guarantee is about the trials in the order of their numbers. How wrong
+depends on the durations. Simulated with 16 workers, where one standard deviation of the score makes a trial 55 times as
+long: 52 of 60 runs were wrong at some look, and none with every cell cut at its first missing trial. Where half of the
+trials take 30 times as long: 3 of 60, and none.
+
+Only methods that hold at all times are cut. They are the ones made for looking at a study that runs, the promise of the
+others is for numbers of trials that were chosen beforehand, and what they do with an unfinished study is outside of it.
+Nor must a fixed number of trials shrink because other trials are elsewhere: merged shards have gaps everywhere and no
+bias. Those methods keep all trials, and a warning says that there are gaps.
+"""
+
+from dataclasses import replace
+
+from untuned.errors import InvalidInput
+from untuned.judge.intervals.method import Method
+from untuned.scores import ScoreTable
+
+
+def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[str]]:
+    """Return what a method may judge of a table, and the warning if something was left out or has gaps.
+
+    Raises
+    ------
+    InvalidInput
+        If nothing is left.
+    """
+    if table.unbroken_ae is None:
+        return table, []
+    behind_ae = table.trials - table.unbroken_ae
+    trials, cells = int(behind_ae.sum()), int((behind_ae > 0).sum())
+    if not trials:
+        return table, []
+    counted = f"{trials:,} trials of {cells} {'cell' if cells == 1 else 'cells'}"
+    if not chosen.anytime:
+        return table, [
+            f"{counted} have numbers behind a trial that is missing. If they were merely finished earlier, and how "
+            "long a trial takes depends on its score, the scores are biased: run the missing trials first."
+        ]
+    if not table.unbroken_ae.any():
+        raise InvalidInput(
+            f"the first trial of every cell is missing, and {chosen.name} judges trials up to the first missing one: "
+            "run the missing trials, or use intervals='pairing' if the numbers of trials were chosen beforehand"
+        )
+    cells_of = tuple(
+        tuple(cell[:count] for cell, count in zip(row, counts, strict=True))
+        for row, counts in zip(table.cells, table.unbroken_ae.tolist(), strict=True)
+    )
+    return replace(table, cells=cells_of), [
+        f"{counted} were left out, because an earlier trial of the cell is missing: trials that finish early can be a "
+        "biased sample. They count once the missing ones are there."
+    ]
