@@ -39,7 +39,7 @@ def found() -> Evaluation:
         }
         for a, algorithm in enumerate(ALGORITHMS)
     }
-    return untuned.evaluate(table, ranges={"flat": (-200, 200)}, weights="uniform")
+    return untuned.evaluate(table, ranges={"flat": (-200, 200)}, refine=0)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_the_page_loads_and_draws_everything(browser: Any, path: Path) -> None:
     with visiting(browser, path) as visit:
         assert visit.page.title() == "Five algorithms"
         visit.scrolled()
-        # The scores, the diagram of verdicts, and three environments.
-        assert visit.page.locator(".chart").count() == 5
+        # The scores and the diagram of verdicts of two rankings, and three environments.
+        assert visit.page.locator(".chart").count() == 7
         assert visit.page.locator(".chart:not(:has(.main-svg))").count() == 0
 
 
@@ -141,8 +141,19 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
             ]
             assert [[row[0], *(float(value) if value else "" for value in row[1:])] for row in cells] == wanted
         text = visit.page.inner_text("#answer")
-        for sentence in (*expected["verdicts"], found.claim, *expected["warnings"]):
+        said = (sentence for each in expected["rankings"] for sentence in each["verdicts"])
+        for sentence in (*said, *found.comparison, found.statement, found.claim, *expected["warnings"]):
             assert sentence in text
+        equal = found.under("uniform")
+        assert [float(cells[1]) for cells in values(visit, "#table-scores-uniform")] == [
+            row["score"] for row in equal.rows()
+        ]
+        assert [float(cells[6]) if cells[6] else None for cells in values(visit, "#table-pairs-uniform")] == [
+            row["cap"] for row in equal.pair_rows()
+        ]
+        assert [[*cells[:2], float(cells[2]), cells[5]] for cells in values(visit, "#table-head-to-head")] == [
+            [row["a"], row["b"], row["win"], row["verdict"]] for row in equal.head_to_head_rows()
+        ]
         assert expected["warnings"]
 
 
@@ -447,7 +458,7 @@ def test_keyboard_alone_gets_everywhere(browser: Any, path: Path) -> None:
         visit.page.keyboard.press("Enter")
         assert visit.page.evaluate("document.activeElement.id") == "answer"
         reached = set()
-        for _ in range(120):
+        for _ in range(180):
             visit.page.keyboard.press("Tab")
             element = visit.page.evaluate(
                 "[document.activeElement.tagName, document.activeElement.className, document.activeElement.id]"
@@ -464,8 +475,8 @@ def test_charts_are_one_thing_to_those_who_hear_the_page(opened: Visit) -> None:
     tree = opened.page.context.new_cdp_session(opened.page).send("Accessibility.getFullAXTree")["nodes"]
     heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
     figures = [name for role, name in heard if role == "figure" and name]
-    assert len(figures) == 5
-    assert figures[0].startswith("Aggregate scores with intervals")
+    assert len(figures) == len(set(figures)) == 7
+    assert figures[0].startswith("Aggregate scores under equal weights")
     # Neither ticks nor titles of axes: letters without a picture.
     assert ("StaticText", "probability") not in heard
     assert ("button", "Zoom in") in heard
@@ -567,7 +578,7 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
         assert printed["charts"] >= 5
         # As on white paper, though the screen is dark.
         light = json.loads(visit.page.text_content("#charts"))
-        best = light["order"][0]
+        best = light["rankings"][1]["order"][0]
         assert printed["ink"] == light["algorithms"][best]["light"]
         assert printed["text"] == "#1c1f23"
         assert visit.page.evaluate("document.getElementById('chart-aggregate-game').layout.font.color") == "#e8eaed"
@@ -604,23 +615,23 @@ def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
     with visiting(browser, tmp_path / "report.html") as visit:
         visit.scrolled()
         assert visit.page.title() == "</title><script>document.title='owned'</script>"
-        names = column(visit, "#table-scores-game", 0)
+        names = column(visit, "#table-scores-uniform", 0)
         assert set(names) == set(reporting.HORRIBLE)
         assert (
             visit.page.locator(".toggle img, .toggle script, .toggle b, th b, th img, h3 img, h3 script").count() == 0
         )
-        headings = visit.page.locator("article h3").all_text_contents()
+        headings = visit.page.locator("#environments article h3").all_text_contents()
         assert headings == list(environments)
-        ticks = visit.page.locator("#chart-aggregate-game .ytick text").all_text_contents()
+        ticks = visit.page.locator("#chart-aggregate-uniform .ytick text").all_text_contents()
         assert len(ticks) == len(reporting.HORRIBLE)
         assert any("<script>" in tick for tick in ticks)
         assert (
             visit.page.locator(
-                "#chart-aggregate-game .ytick text a, #chart-aggregate-game .ytick tspan[style*=bold]"
+                "#chart-aggregate-uniform .ytick text a, #chart-aggregate-uniform .ytick tspan[style*=bold]"
             ).count()
             == 0
         )
-        chart = visit.page.locator("#chart-aggregate-game")
+        chart = visit.page.locator("#chart-aggregate-uniform")
         chart.scroll_into_view_if_needed()
         where = [row["name"] for row in found.rows()].index(reporting.HORRIBLE[6])
         chart.locator(".scatterlayer .trace").nth(where).locator(".points path").hover(force=True)
@@ -636,7 +647,7 @@ def test_few_and_many(browser: Any, tmp_path: Path, algorithms: int, environment
     untuned.report(found, place)
     assert place.stat().st_size < 12_000_000
     with visiting(browser, place, viewport={"width": 390, "height": 844}) as visit:
-        assert len(rows(visit, "#table-scores-game")) == algorithms
+        assert len(rows(visit, "#table-scores-uniform")) == algorithms
         assert visit.page.locator(".distribution").count() == environments
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
         last = visit.page.locator(".distribution").last
