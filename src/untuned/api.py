@@ -67,11 +67,18 @@ def evaluate(
     >>> scores = {"good": {"a": rng.normal(3, 1, 500), "b": rng.normal(2, 1, 500)},
     ...           "poor": {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500)}}
     >>> print(untuned.evaluate(scores))
-    Evaluation of 2 algorithms on 2 environments by 'pairing'
+    Evaluation of 2 algorithms on 2 environments
+    Equal weights (pooled)
     algorithm  score   low     high    rank (worst, best)
-    good       0.5496  0.5471  0.5514  1 (1, 1)
-    poor       0.0945  0.0818  0.1129  2 (2, 2)
+    good       0.7258  0.7119  0.7399  1 (1, 1)
+    poor       0.2742  0.2601  0.2881  2 (2, 2)
     good is better than poor.
+    The game's weights (pairing)
+    algorithm  score   low     high    rank (worst, best)
+    good       0.5496  0.5469  0.5516  1 (1, 1)
+    poor       0.0945  0.0808  0.1145  2 (2, 2)
+    good is better than poor.
+    Both weightings give the same verdict.
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
     judging, reading = _judging(READING, judging, **options)

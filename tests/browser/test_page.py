@@ -448,6 +448,7 @@ def test_ranks_sort_from_the_first(opened: Visit, found: Evaluation) -> None:
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
     with visiting(browser, path) as visit:
+        visit.scrolled()
         chart = visit.page.locator("#chart-aggregate-uniform")
         chart.scroll_into_view_if_needed()
         chart.locator(".scatterlayer .trace .points path").first.hover(force=True)
@@ -484,7 +485,8 @@ def test_charts_are_one_thing_to_those_who_hear_the_page(opened: Visit) -> None:
     heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
     figures = [name for role, name in heard if role == "figure" and name]
     assert len(figures) == len(set(figures)) == 6
-    assert figures[0].startswith("Aggregate scores under equal weights")
+    for title in ("equal weights", "the game's weights"):
+        assert any(name.startswith(f"Aggregate scores under {title} with intervals") for name in figures)
     # Neither ticks nor titles of axes: letters without a picture.
     assert ("StaticText", "probability") not in heard
     assert ("button", "Zoom in") in heard
