@@ -29,6 +29,7 @@ from untuned import tables
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
+from untuned.reports.tables.cells import Times
 from untuned.reports.tables.digits import MISSING
 from untuned.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
 
@@ -165,7 +166,9 @@ def test_tables_name_the_weights_and_how_robust_verdicts_are() -> None:
     assert [column.heading for column in equal.columns[:-1]] == [column.heading for column in game.columns]
     assert "so many times its weight" in equal.caption
     for row, pair in zip(equal.rows, found.under("uniform").pair_rows(), strict=True):
-        (shown,) = row.cells[-1].shown  # type: ignore[union-attr]
+        last = row.cells[-1]
+        assert isinstance(last, Times)
+        shown = last.shown[0]
         if pair["cap"] is None:
             assert shown == MISSING
         else:

@@ -32,8 +32,8 @@ def found() -> Evaluation:
 def matrix(*better: str) -> NDArray[np.bool_]:
     """Return verdicts from words: "ab" for a is better than b."""
     known = np.zeros((4, 4), dtype=np.bool_)
-    for a, b in better:
-        known["abcd".index(a), "abcd".index(b)] = True
+    for pair in better:
+        known["abcd".index(pair[0]), "abcd".index(pair[1])] = True
     return known
 
 
