@@ -37,7 +37,7 @@ def test_a_page_and_what_is_said_of_it(call: Call, scores: Path, tmp_path: Path)
     page = tmp_path / "out" / "page.html"
     said = call(scores, "--out", page, "--title", "Mine & yours")
     assert (said.code, said.err) == (0, "")
-    assert said.words.startswith("With equal weights, quick performs best: it is better than the other one. Under the")
+    assert said.words.startswith("With equal weights and under the game's weights, quick performs best: it is better")
     assert f"{page} (one page, " in said.out
     text = page.read_text(encoding="utf-8")
     assert "<title>Mine &amp; yours</title>" in text

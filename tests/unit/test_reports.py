@@ -115,9 +115,13 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
 
 def test_the_answer_and_the_page_have_both_rankings() -> None:
     both = reporting.evaluated(NAMES, ("flat", "steep"), 60)
-    first, second = re.split(r"(?<=\.) (?=Under)", answer(both))
-    assert first.startswith("With equal weights, ")
-    assert second.startswith("Under the game's weights, ")
+    one = decided(both.under("uniform"), ("quick", "slow"), ("quick", "middling"), ("quick", "quickest"))
+    differing = decided(one.under("game"))
+    first, second = re.split(r"(?<=\.) (?=Under)", answer(differing))
+    assert first.startswith("With equal weights, quick performs best")
+    assert second.startswith("Under the game's weights, no algorithm")
+    neither = decided(decided(both).under("uniform"))
+    assert answer(neither).startswith("With equal weights and under the game's weights, no algorithm")
     page = html.unescape(untuned.report(both).html)
     for each in both.each_ranking:
         for what in ("table-scores", "table-verdicts", "table-pairs", "chart-aggregate"):

@@ -21,7 +21,11 @@ def answer(evaluation: Evaluation) -> str:
         found = _best(evaluation)
         # A name that begins the sentence keeps its letters.
         return found if found.startswith(leaders(evaluation)[0]) else found[0].upper() + found[1:]
-    return " ".join(f"{each.under_weights[0].upper()}{each.under_weights[1:]}, {_best(each)}" for each in shown)
+    said: dict[str, list[str]] = {}
+    for each in shown:
+        said.setdefault(_best(each), []).append(each.under_weights)
+    parts = {best: " and ".join(weights) for best, weights in said.items()}
+    return " ".join(f"{weights[0].upper()}{weights[1:]}, {best}" for best, weights in parts.items())
 
 
 def _best(evaluation: Evaluation) -> str:
