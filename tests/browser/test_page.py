@@ -447,10 +447,10 @@ def test_ranks_sort_from_the_first(opened: Visit, found: Evaluation) -> None:
 
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
-    with visiting(browser, path) as visit:
-        visit.scrolled()
+    # Without smooth scrolling, which would move the chart away from under the mouse.
+    with visiting(browser, path, reduced_motion="reduce") as visit:
+        look_at(visit, "#chart-aggregate-uniform")
         chart = visit.page.locator("#chart-aggregate-uniform")
-        chart.scroll_into_view_if_needed()
         chart.locator(".scatterlayer .trace .points path").first.hover(force=True)
         label = visit.page.locator("#chart-aggregate-uniform .hoverlayer")
         label.locator("text").first.wait_for()

@@ -113,7 +113,7 @@ def _ranking(
         "any_decided": bool(each.pairs.better_ab.any()),
         "pairs": [{**row, "times": times(each, row).shown[0]} for row in each.pair_rows()],
         "capped": each.rankings[0].cap_ab is not None,
-        "aggregate_height": 70 + len(each.algorithms) * (24 + 12 * len(others)),
+        "aggregate_height": 96 + len(each.algorithms) * (24 + 12 * len(others)),
         "order_height": 60 + 70 * (max(drawn["order_diagram"]["level"]) + 1),
     }
 

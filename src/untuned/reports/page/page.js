@@ -96,6 +96,8 @@
     return [
       traces,
       layout({
+        // Room for the buttons, which would cover the best score of a narrow chart.
+        margin: { l: 50, r: 12, t: 36, b: 42 },
         xaxis: axis("aggregate score"),
         yaxis: axis("", {
           tickvals: order.map((_, place) => place),
