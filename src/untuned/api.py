@@ -10,6 +10,7 @@ from untuned.adapters.sources import OPTIONS as READING
 from untuned.adapters.sources import read_scores
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
+from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
@@ -30,6 +31,7 @@ def evaluate(
     scores: Any,
     *,
     judging: Judging | None = None,
+    approximate: bool = False,
     workers: int | None = None,
     progress: Steps | None = None,
     **options: Any,
@@ -43,6 +45,8 @@ def evaluate(
         folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     judging
         Options as one record; options given by name override its fields.
+    approximate
+        Whether to add what the bootstrap says, which guarantees nothing: ``evaluation.approximate``.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
@@ -63,15 +67,23 @@ def evaluate(
     >>> scores = {"good": {"a": rng.normal(3, 1, 500), "b": rng.normal(2, 1, 500)},
     ...           "poor": {"a": rng.normal(0, 1, 500), "b": rng.normal(0, 1, 500)}}
     >>> print(untuned.evaluate(scores))
-    Evaluation of 2 algorithms on 2 environments by 'pairing'
+    Evaluation of 2 algorithms on 2 environments
+    Equal weights (pooled)
     algorithm  score   low     high    rank (worst, best)
-    good       0.5496  0.5471  0.5514  1 (1, 1)
-    poor       0.0945  0.0818  0.1129  2 (2, 2)
+    good       0.7258  0.7119  0.7399  1 (1, 1)
+    poor       0.2742  0.2601  0.2881  2 (2, 2)
     good is better than poor.
+    The game's weights (pairing)
+    algorithm  score   low     high    rank (worst, best)
+    good       0.5496  0.5469  0.5516  1 (1, 1)
+    poor       0.0945  0.0808  0.1145  2 (2, 2)
+    good is better than poor.
+    Both weightings give the same verdict.
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
     judging, reading = _judging(READING, judging, **options)
-    return judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+    found = judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+    return approximated(found, workers=workers, progress=progress) if approximate else found
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
@@ -281,6 +293,7 @@ def report(
     beside: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
+    approximate: bool = False,
     formats: Sequence[str] = ("pdf",),
     command: str | None = None,
     workers: int | None = None,
@@ -305,6 +318,8 @@ def report(
         ``source`` is that folder.
     planned
         Whether to add a `plan`, which can take as long as judging; or the plan itself.
+    approximate
+        Whether to add what the bootstrap says, which guarantees nothing.
     formats
         Of the figures in a folder: "pdf", "svg", "png".
     command
@@ -328,6 +343,8 @@ def report(
     judging = source.judging if isinstance(source, Evaluation) else _judging(READING, **options)[0]
     check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
     found = _judged(source, workers, progress, options)
+    if approximate:
+        found = approximated(found, workers=workers, progress=progress)
     folder = study if study is not None else study_folder(source)
     written = made(
         found,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
+from untuned.statements import approximation, comparison, direct, next_steps, statement
 from untuned.verdicts import TITLES, Pairs, Verdict, sentences
 from untuned.verdicts import Weighting as Weighting
 
@@ -116,6 +117,11 @@ class Ranking:
     def title(self) -> str:
         """What the weights are called in a sentence."""
         return TITLES[self.weights]
+
+    @property
+    def heading(self) -> str:
+        """What stands above a table of it: ``"Equal weights (pooled)"``."""
+        return f"{self.title[0].upper()}{self.title[1:]} ({self.method})"
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -228,6 +234,8 @@ class Evaluation:
         Where the scores come from, and by which versions they were judged.
     warnings
         What a reader must know before quoting a number.
+    approximate
+        The same scores judged by the bootstrap, which guarantees nothing; None unless it was asked for.
     """
 
     judging: "Judging"
@@ -243,6 +251,7 @@ class Evaluation:
     derived: Derived = Derived()
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
+    approximate: "Evaluation | None" = None
 
     def __reduce__(self) -> "tuple[Callable[..., Evaluation], tuple[dict[str, Any]]]":
         # Views of mappings cannot be pickled.
@@ -262,6 +271,28 @@ class Evaluation:
             raise UnknownName("ranking", weights, known, "Pass weights='both' to judge under both")
         first = sorted(self.rankings, key=lambda each: each.weights != weights)
         return replace(self, rankings=tuple(first))
+
+    @property
+    def each_ranking(self) -> "tuple[Evaluation, ...]":
+        """The evaluation once for every ranking, with that one first: weights fixed beforehand, then the game's."""
+        found = sorted((each.weights for each in self.rankings), key=lambda weights: weights == "game")
+        return tuple(self.under(weights) for weights in found)
+
+    def alike(self, others: "Sequence[Evaluation]") -> "tuple[Evaluation, ...]":
+        """Return other evaluations with the ranking under the same weights first; those without one are left out.
+
+        Parameters
+        ----------
+        others
+            Evaluations of the same scores by other methods.
+        """
+        weights = self.weights
+        return tuple(each.under(weights) for each in others if weights in [found.weights for found in each.rankings])
+
+    @property
+    def under_weights(self) -> str:
+        """How a sentence about the first ranking begins."""
+        return f"{'under' if self.weights == 'game' else 'with'} {self.rankings[0].title}"
 
     @property
     def weights(self) -> Weighting:
@@ -371,6 +402,21 @@ class Evaluation:
     def verdicts(self) -> tuple[str, ...]:
         """The verdicts as sentences."""
         return tuple(sentences(self.pairs, self.algorithms, self.order))
+
+    @property
+    def comparison(self) -> tuple[str, ...]:
+        """Where the rankings agree, where one decides what the other leaves open, and where they contradict."""
+        return comparison(self)
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to do where a ranking decides nothing, and what it takes."""
+        return next_steps(self)
+
+    @property
+    def statement(self) -> str:
+        """What you may write: a paragraph on what was compared and found, ready to paste in a paper."""
+        return statement(self)
 
     def _number(self, algorithm: str) -> int:
         if algorithm not in self.algorithms:
@@ -482,10 +528,21 @@ class Evaluation:
             "head_to_head": {
                 "pairs": self.head_to_head_rows(),
                 "cycles": [[self.algorithms[a] for a in cycle] for cycle in self.head_to_head.cycles()],
+                "sentences": list(direct(self)),
             }
             if self.head_to_head is not None
             else None,
+            "comparison": list(self.comparison),
             "claim": self.claim,
+            "next_steps": list(self.next_steps),
+            "statement": self.statement,
+            "approximate": {
+                "claim": self.approximate.claim,
+                "rankings": [each._ranking_facts() for each in self.approximate.each_ranking],
+                "sentences": list(approximation(self)),
+            }
+            if self.approximate is not None
+            else None,
             "environments": [
                 {
                     "name": name,
@@ -547,11 +604,12 @@ class Evaluation:
     def claim(self) -> str:
         """One sentence on what the intervals promise."""
         if self.valid:
-            return f"With probability at least {self.level}, all intervals and verdicts hold, {self._condition}."
+            return f"With probability at least {self.level}, all intervals and verdicts hold, {self.condition}."
         return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
 
     @property
-    def _condition(self) -> str:
+    def condition(self) -> str:
+        """What the promise of a guaranteed method depends on, the end of a sentence."""
         if not self.anytime:
             return "if the numbers of trials were chosen beforehand"
         if self.judging.max_algorithms is None:
@@ -560,35 +618,38 @@ class Evaluation:
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))
-        lines = [
-            f"{row['name']:<{width}}  {row['score']:.4f}  {row['low']:.4f}  {row['high']:.4f}  "
-            f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
-            for row in self.rows()
-        ]
         m = len(self.environments)
-        size = f"{len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"
-        heading = f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"
-        notes = [f"Note: {warning}" for warning in self.warnings]
-        return "\n".join(
-            [f"Evaluation of {size} by {self.method!r}", heading, *lines, *self.verdicts, self.claim, *notes]
-        )
+        lines = [
+            f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+        ]
+        for each in self.each_ranking:
+            lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
+            lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in each._shown()]
+            lines += each.verdicts
+        return "\n".join([*lines, *self.comparison, self.claim, *(f"Note: {warning}" for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
-        """Return the table as a notebook shows it."""
+        """Return the tables as a notebook shows them."""
         head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
-        body = "".join(
-            _html_row(
-                "td",
-                [
-                    row["name"],
-                    *(f"{row[key]:.4f}" for key in ("score", "low", "high")),
-                    f"{row['rank']} ({row['rank_low']}, {row['rank_high']})",
-                ],
+        shown = []
+        for each in self.each_ranking:
+            body = "".join(_html_row("td", row) for row in each._shown())
+            shown.append(
+                f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
+                f"<tbody>{body}</tbody></table>{_html_lines(each.verdicts)}"
+            )
+        return "".join(shown) + _html_lines((*self.comparison, self.claim, *self.warnings))
+
+    def _shown(self) -> list[tuple[str, ...]]:
+        """Return the rows of the first ranking as text."""
+        return [
+            (
+                row["name"],
+                *(f"{row[key]:.4f}" for key in ("score", "low", "high")),
+                f"{row['rank']} ({row['rank_low']}, {row['rank_high']})",
             )
             for row in self.rows()
-        )
-        notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.verdicts, self.claim, *self.warnings))
-        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>{notes}"
+        ]
 
 
 def percent(delta: float) -> str:
@@ -608,3 +669,7 @@ def _number(value: float) -> float | None:
 
 def _html_row(tag: str, cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _html_lines(sentences: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)

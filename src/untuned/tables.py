@@ -13,6 +13,7 @@ from untuned.reports.tables.cells import Text as Text
 from untuned.reports.tables.content import aggregate as aggregate
 from untuned.reports.tables.content import environment as environment
 from untuned.reports.tables.content import environments as environments
+from untuned.reports.tables.content import head_to_head as head_to_head
 from untuned.reports.tables.content import pairs as pairs
 from untuned.reports.tables.content import weights as weights
 from untuned.reports.tables.digits import Digits as Digits

@@ -7,8 +7,10 @@ from untuned.collect.progress import Progress as Progress
 from untuned.collect.session import CellStatus as CellStatus
 from untuned.collect.session import Collected as Collected
 from untuned.evaluation import Derived as Derived
+from untuned.evaluation import HeadToHead as HeadToHead
 from untuned.evaluation import Means as Means
 from untuned.evaluation import PercentileTable as PercentileTable
+from untuned.evaluation import Ranking as Ranking
 from untuned.evaluation import Ranks as Ranks
 from untuned.histories import Histories as Histories
 from untuned.histories import History as History

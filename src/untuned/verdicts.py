@@ -135,8 +135,8 @@ _NAMES = 8
 _GROUPS = 8
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names joined for a sentence."""
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names joined for a sentence, ``last`` before the last one."""
     if len(names) > _NAMES + 1:
-        return f"{', '.join(names[:_NAMES])} and {len(names) - _NAMES} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{', '.join(names[:_NAMES])} {last} {len(names) - _NAMES} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -39,7 +39,7 @@ def found() -> Evaluation:
         }
         for a, algorithm in enumerate(ALGORITHMS)
     }
-    return untuned.evaluate(table, ranges={"flat": (-200, 200)}, weights="uniform")
+    return untuned.evaluate(table, ranges={"flat": (-200, 200)}, refine=0).under("uniform")
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,18 @@ def visible_names(visit: Visit, chart: str) -> set[str]:
     return set(names)
 
 
+def look_at(visit: Visit, chart: str) -> None:
+    """Scroll to a chart, and wait until it is drawn."""
+    visit.page.locator(chart).scroll_into_view_if_needed()
+    visit.page.locator(f"{chart} .main-svg").first.wait_for()
+
+
 def test_the_page_loads_and_draws_everything(browser: Any, path: Path) -> None:
     with visiting(browser, path) as visit:
         assert visit.page.title() == "Five algorithms"
         visit.scrolled()
-        # The scores, the diagram of verdicts, and three environments.
-        assert visit.page.locator(".chart").count() == 5
+        # The scores of two rankings, the diagram of verdicts of the one that has any, and three environments.
+        assert visit.page.locator(".chart").count() == 6
         assert visit.page.locator(".chart:not(:has(.main-svg))").count() == 0
 
 
@@ -99,7 +105,7 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
     with visiting(browser, path) as visit:
         assert embedded(visit) == expected
         assert len(expected["algorithms"]) == 5
-        shown = rows(visit, "#table-scores")
+        shown = rows(visit, "#table-scores-uniform")
         keys = ("score", "low", "high", "rank", "rank_low", "rank_high")
         for row, record in zip(shown, expected["algorithms"], strict=True):
             assert row[0] == (record["name"], record["name"])
@@ -107,22 +113,24 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
             assert row[1][0] == f"{record['score']:.4f}"
         pairs = [[row["a"], row["b"], row["low"], row["high"], row["verdict"]] for row in expected["pairs"]]
         assert [
-            [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs")
+            [row[0], row[1], float(row[3]), float(row[4]), row[5]] for row in values(visit, "#table-pairs-uniform")
         ] == pairs
         scores = {record["name"]: record["score"] for record in expected["algorithms"]}
-        for cells in values(visit, "#table-pairs"):
+        for cells in values(visit, "#table-pairs-uniform"):
             assert float(cells[2]) == scores[cells[0]] - scores[cells[1]]
         ranks = {(row["algorithm"], row["environment"]): row for row in found.environment_rows()}
         for texts in rows(visit, "#table-ranks"):
             for environment, (text, _) in zip(ENVIRONMENTS, texts[1:], strict=True):
                 record = ranks[texts[0][1], environment]
                 assert text == f"{record['rank'] or MISSING} ({record['rank_low']}, {record['rank_high']})"
-        weights = {each["name"]: each["weight"] for each in expected["environments"]}
+        # Equal weights are said; the table is of the game's.
+        game = found.under("game").to_dict()["environments"]
+        weights = {each["name"]: each["weight"] for each in game}
         assert [row[1][0] for row in rows(visit, "#table-weights")] == [
             f"{100 * each:.1f}" for each in weights.values()
         ]
         assert {row[0]: float(row[1]) for row in values(visit, "#table-weights")} == weights
-        for cells, each in zip(values(visit, "#table-weights"), expected["environments"], strict=True):
+        for cells, each in zip(values(visit, "#table-weights"), game, strict=True):
             assert [float(value) for value in cells[2:]] == list(each["references"].values())
         for number, each in enumerate(expected["environments"]):
             table = visit.page.locator("table.environment").nth(number)
@@ -141,8 +149,18 @@ def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found
             ]
             assert [[row[0], *(float(value) if value else "" for value in row[1:])] for row in cells] == wanted
         text = visit.page.inner_text("#answer")
-        for sentence in (*expected["verdicts"], found.claim, *expected["warnings"]):
+        said = (sentence for each in expected["rankings"] for sentence in each["verdicts"])
+        for sentence in (*said, *found.comparison, found.statement, found.claim, *expected["warnings"]):
             assert sentence in text
+        assert [float(cells[1]) for cells in values(visit, "#table-scores-game")] == [
+            row["score"] for row in found.under("game").rows()
+        ]
+        assert [float(cells[6]) if cells[6] else None for cells in values(visit, "#table-pairs-uniform")] == [
+            row["cap"] for row in found.pair_rows()
+        ]
+        assert [[*cells[:2], float(cells[2]), cells[5]] for cells in values(visit, "#table-head-to-head")] == [
+            [row["a"], row["b"], row["win"], row["verdict"]] for row in found.head_to_head_rows()
+        ]
         assert expected["warnings"]
 
 
@@ -150,14 +168,14 @@ def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: 
     names = [row["name"] for row in found.rows()]
     with visiting(browser, path) as visit:
         table = visit.page.eval_on_selector_all(
-            "#table-verdicts tbody tr",
+            "#table-verdicts-uniform tbody tr",
             "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim()))",
         )
         assert [row[0] for row in table] == names
         for a, row in zip(names, table, strict=True):
             for b, cell in zip(names, row[1:], strict=True):
                 assert cell == "" if a == b else cell.endswith(found.verdict(a, b))
-        titles = visit.page.locator("#table-verdicts tbody td[title]").evaluate_all(
+        titles = visit.page.locator("#table-verdicts-uniform tbody td[title]").evaluate_all(
             "(all) => all.map((td) => td.title)"
         )
         assert titles == [
@@ -171,19 +189,20 @@ def test_the_matrix_says_what_the_verdicts_are(browser: Any, path: Path, found: 
 
 def test_charts_show_the_numbers(browser: Any, path: Path, found: Evaluation) -> None:
     with visiting(browser, path) as visit:
+        look_at(visit, "#chart-aggregate-uniform")
         marks = visit.page.eval_on_selector(
-            "#chart-aggregate",
+            "#chart-aggregate-uniform",
             "(chart) => chart.data.map((trace) => [trace.name, trace.x[0], trace.customdata[0], trace.meta[1]])",
         )
         bars = visit.page.eval_on_selector(
-            "#chart-aggregate",
+            "#chart-aggregate-uniform",
             "(chart) => chart.data.map(({ x: [x], error_x }) => [x - error_x.arrayminus[0], x + error_x.array[0]])",
         )
         np.testing.assert_allclose(bars, [(low, high) for _, _, (low, high), _ in marks])
         assert [(name, x, (low, high)) for name, x, (low, high), _ in marks[:5]] == [
             (row["name"], row["score"], (row["low"], row["high"])) for row in found.rows()
         ]
-        assert {mark[3] for mark in marks} == {"pairing", "pbp-t, approximate"}
+        assert {mark[3] for mark in marks} == {"pooled", "pbp-t, approximate"}
         visit.scrolled()
         chart = visit.page.locator(".distribution").first
         curves = chart.evaluate(
@@ -230,7 +249,7 @@ def test_bands_and_what_is_said_of_them(opened: Visit) -> None:
 
 def test_the_diagram_has_the_better_above_the_worse(opened: Visit, found: Evaluation) -> None:
     lines, dots = opened.page.eval_on_selector(
-        "#chart-order", "(chart) => chart.data.map((trace) => [trace.x, trace.y])"
+        "#chart-order-uniform", "(chart) => chart.data.map((trace) => [trace.x, trace.y])"
     )
     place = dict(zip(found.algorithms, zip(*dots, strict=True), strict=True))
     drawn: list[tuple[Any, Any]] = []
@@ -291,7 +310,7 @@ def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> No
     with visiting(browser, path) as visit:
 
         def press(heading: str) -> None:
-            button = visit.page.locator("#table-scores .sort", has_text=re.compile(f"^{heading}$"))
+            button = visit.page.locator("#table-scores-uniform .sort", has_text=re.compile(f"^{heading}$"))
             if by == "mouse":
                 button.click()
             else:
@@ -300,19 +319,19 @@ def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> No
 
         scores = [row["score"] for row in found.rows()]
         assert scores == sorted(scores, reverse=True)
-        sorting = visit.page.locator("#table-scores th", has_text=re.compile("^score$"))
+        sorting = visit.page.locator("#table-scores-uniform th", has_text=re.compile("^score$"))
         assert sorting.get_attribute("aria-sort") == "none"
         press("score")
-        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores
+        assert [float(value) for value in column(visit, "#table-scores-uniform", 1)] == scores
         assert sorting.get_attribute("aria-sort") == "descending"
         press("score")
-        assert [float(value) for value in column(visit, "#table-scores", 1)] == scores[::-1]
+        assert [float(value) for value in column(visit, "#table-scores-uniform", 1)] == scores[::-1]
         assert sorting.get_attribute("aria-sort") == "ascending"
         press("algorithm")
-        assert column(visit, "#table-scores", 0) == sorted(ALGORITHMS)
+        assert column(visit, "#table-scores-uniform", 0) == sorted(ALGORITHMS)
         assert sorting.get_attribute("aria-sort") == "none"
         press("rank")
-        assert column(visit, "#table-scores", 4) == ["1", "2", "3", "4", "5"]
+        assert column(visit, "#table-scores-uniform", 4) == ["1", "2", "3", "4", "5"]
         assert visit.page.text_content("#announcement") == "sorted by rank, ascending"
 
 
@@ -331,7 +350,7 @@ def test_missing_values_stay_last(browser: Any, path: Path) -> None:
 def test_algorithms_go_on_and_off_in_every_chart(browser: Any, path: Path) -> None:
     with visiting(browser, path) as visit:
         visit.scrolled()
-        charts = ["#chart-aggregate", *(f".distribution[data-number='{number}']" for number in range(3))]
+        charts = ["#chart-aggregate-uniform", *(f".distribution[data-number='{number}']" for number in range(3))]
         there = [set(ALGORITHMS)] * 3 + [set(ALGORITHMS) - {"twin"}]
 
         def check(hidden: set[str]) -> None:
@@ -428,11 +447,12 @@ def test_ranks_sort_from_the_first(opened: Visit, found: Evaluation) -> None:
 
 
 def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> None:
-    with visiting(browser, path) as visit:
-        chart = visit.page.locator("#chart-aggregate")
-        chart.scroll_into_view_if_needed()
+    # Without smooth scrolling, which would move the chart away from under the mouse.
+    with visiting(browser, path, reduced_motion="reduce") as visit:
+        look_at(visit, "#chart-aggregate-uniform")
+        chart = visit.page.locator("#chart-aggregate-uniform")
         chart.locator(".scatterlayer .trace .points path").first.hover(force=True)
-        label = visit.page.locator("#chart-aggregate .hoverlayer")
+        label = visit.page.locator("#chart-aggregate-uniform .hoverlayer")
         label.locator("text").first.wait_for()
         best = found.rows()[0]
         shown = label.text_content()
@@ -447,7 +467,7 @@ def test_keyboard_alone_gets_everywhere(browser: Any, path: Path) -> None:
         visit.page.keyboard.press("Enter")
         assert visit.page.evaluate("document.activeElement.id") == "answer"
         reached = set()
-        for _ in range(120):
+        for _ in range(180):
             visit.page.keyboard.press("Tab")
             element = visit.page.evaluate(
                 "[document.activeElement.tagName, document.activeElement.className, document.activeElement.id]"
@@ -464,8 +484,9 @@ def test_charts_are_one_thing_to_those_who_hear_the_page(opened: Visit) -> None:
     tree = opened.page.context.new_cdp_session(opened.page).send("Accessibility.getFullAXTree")["nodes"]
     heard = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in tree if not node["ignored"]]
     figures = [name for role, name in heard if role == "figure" and name]
-    assert len(figures) == 5
-    assert figures[0].startswith("Aggregate scores with intervals")
+    assert len(figures) == len(set(figures)) == 6
+    for title in ("equal weights", "the game's weights"):
+        assert any(name.startswith(f"Aggregate scores under {title} with intervals") for name in figures)
     # Neither ticks nor titles of axes: letters without a picture.
     assert ("StaticText", "probability") not in heard
     assert ("button", "Zoom in") in heard
@@ -526,7 +547,8 @@ def test_text_can_be_read_in_light_and_dark(browser: Any, path: Path, scheme: st
                 "return [style.color, style.backgroundColor]; })()"
             )
             assert contrast(colour, behind) >= 4.5, selector
-        text = visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color")
+        look_at(visit, "#chart-aggregate-uniform")
+        text = visit.page.evaluate("document.getElementById('chart-aggregate-uniform').layout.font.color")
         assert contrast(",".join(str(int(text[i : i + 2], 16)) for i in (1, 3, 5)), ground) >= 4.5
         visit.page.screenshot(path=tmp_path / f"{scheme}.png")
         assert (tmp_path / f"{scheme}.png").stat().st_size > 10_000
@@ -534,7 +556,8 @@ def test_text_can_be_read_in_light_and_dark(browser: Any, path: Path, scheme: st
 
 def test_charts_follow_when_the_room_goes_dark(browser: Any, path: Path) -> None:
     with visiting(browser, path, color_scheme="light") as visit:
-        read = "document.getElementById('chart-aggregate').layout.font.color"
+        read = "document.getElementById('chart-aggregate-uniform').layout.font.color"
+        look_at(visit, "#chart-aggregate-uniform")
         light = visit.page.evaluate(read)
         visit.page.emulate_media(color_scheme="dark")
         visit.page.wait_for_function(f"() => {read} !== {light!r}")
@@ -554,12 +577,13 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser: Any, path: Path, w
 
 def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) -> None:
     with visiting(browser, path, color_scheme="dark") as visit:
+        look_at(visit, "#chart-aggregate-uniform")
         visit.page.evaluate(
             "window.addEventListener('beforeprint', () => { window.printed = {"
             "charts: document.querySelectorAll('.chart .main-svg').length,"
             "closed: document.querySelectorAll('details:not([open])').length,"
-            "ink: document.getElementById('chart-aggregate').data[0].marker.color,"
-            "text: document.getElementById('chart-aggregate').layout.font.color }; })"
+            "ink: document.getElementById('chart-aggregate-uniform').data[0].marker.color,"
+            "text: document.getElementById('chart-aggregate-uniform').layout.font.color }; })"
         )
         visit.page.pdf(path=tmp_path / "page.pdf", format="A4")
         printed = visit.page.evaluate("window.printed")
@@ -567,10 +591,10 @@ def test_on_paper_everything_is_there(browser: Any, path: Path, tmp_path: Path) 
         assert printed["charts"] >= 5
         # As on white paper, though the screen is dark.
         light = json.loads(visit.page.text_content("#charts"))
-        best = light["order"][0]
+        best = light["rankings"][0]["order"][0]
         assert printed["ink"] == light["algorithms"][best]["light"]
         assert printed["text"] == "#1c1f23"
-        assert visit.page.evaluate("document.getElementById('chart-aggregate').layout.font.color") == "#e8eaed"
+        assert visit.page.evaluate("document.getElementById('chart-aggregate-uniform').layout.font.color") == "#e8eaed"
         assert visit.page.locator("details:not([open])").count() > 0
         assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
@@ -586,7 +610,7 @@ def test_without_scripts_every_number_is_there(browser: Any, path: Path, found: 
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(path.resolve().as_uri())
-    text = page.inner_text("#table-scores")
+    text = page.inner_text("#table-scores-uniform")
     for row in found.rows():
         assert f"{row['score']:.4f}" in text
     assert "charts need JavaScript" in page.inner_text("body")
@@ -604,21 +628,23 @@ def test_names_are_shown_and_nothing_else(browser: Any, tmp_path: Path) -> None:
     with visiting(browser, tmp_path / "report.html") as visit:
         visit.scrolled()
         assert visit.page.title() == "</title><script>document.title='owned'</script>"
-        names = column(visit, "#table-scores", 0)
+        names = column(visit, "#table-scores-uniform", 0)
         assert set(names) == set(reporting.HORRIBLE)
         assert (
             visit.page.locator(".toggle img, .toggle script, .toggle b, th b, th img, h3 img, h3 script").count() == 0
         )
-        headings = visit.page.locator("article h3").all_text_contents()
+        headings = visit.page.locator("#environments article h3").all_text_contents()
         assert headings == list(environments)
-        ticks = visit.page.locator("#chart-aggregate .ytick text").all_text_contents()
+        ticks = visit.page.locator("#chart-aggregate-uniform .ytick text").all_text_contents()
         assert len(ticks) == len(reporting.HORRIBLE)
         assert any("<script>" in tick for tick in ticks)
         assert (
-            visit.page.locator("#chart-aggregate .ytick text a, #chart-aggregate .ytick tspan[style*=bold]").count()
+            visit.page.locator(
+                "#chart-aggregate-uniform .ytick text a, #chart-aggregate-uniform .ytick tspan[style*=bold]"
+            ).count()
             == 0
         )
-        chart = visit.page.locator("#chart-aggregate")
+        chart = visit.page.locator("#chart-aggregate-uniform")
         chart.scroll_into_view_if_needed()
         where = [row["name"] for row in found.rows()].index(reporting.HORRIBLE[6])
         chart.locator(".scatterlayer .trace").nth(where).locator(".points path").hover(force=True)
@@ -634,7 +660,7 @@ def test_few_and_many(browser: Any, tmp_path: Path, algorithms: int, environment
     untuned.report(found, place)
     assert place.stat().st_size < 12_000_000
     with visiting(browser, place, viewport={"width": 390, "height": 844}) as visit:
-        assert len(rows(visit, "#table-scores")) == algorithms
+        assert len(rows(visit, "#table-scores-uniform")) == algorithms
         assert visit.page.locator(".distribution").count() == environments
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
         last = visit.page.locator(".distribution").last

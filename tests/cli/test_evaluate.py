@@ -38,14 +38,23 @@ def test_the_table_is_that_of_the_library(file: Path) -> None:
     printed = succeeded("evaluate", str(file))
     evaluation = untuned.evaluate(file)
     lines = printed.splitlines()
-    assert lines[0] == "3 algorithms on 2 environments, 400 trials per cell; intervals: pairing, delta = 0.05"
-    assert lines[2].split() == ["algorithm", "score", "low", "high", "rank", "worst", "best"]
-    for line, row in zip(lines[3:6], evaluation.rows(), strict=True):
-        numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
-        ranks = [str(row[key]) for key in ("rank", "rank_low", "rank_high")]
-        assert line.split() == [*row["name"].split(), *numbers, *ranks]
-    assert lines[7 : 7 + len(evaluation.verdicts)] == list(evaluation.verdicts)
+    assert lines[0] == "3 algorithms on 2 environments, 400 trials per cell; delta = 0.05"
+    for each, heading in zip(
+        evaluation.each_ranking, ("Equal weights (pooled)", "The game's weights (pairing)"), strict=True
+    ):
+        at = lines.index(heading)
+        assert lines[at + 1].split() == ["algorithm", "score", "low", "high", "rank", "worst", "best"]
+        for line, row in zip(lines[at + 2 : at + 5], each.rows(), strict=True):
+            numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
+            ranks = [str(row[key]) for key in ("rank", "rank_low", "rank_high")]
+            assert line.split() == [*row["name"].split(), *numbers, *ranks]
+        assert lines[at + 6 : at + 6 + len(each.verdicts)] == list(each.verdicts)
     said = " ".join(printed.split())
+    assert said.count(evaluation.claim) == 1
+    assert "All environments and references weigh the same." in said
+    assert all(sentence in said for sentence in evaluation.comparison)
+    assert "Head to head (two algorithms' runs alone):" in said
+    assert said.endswith(f"What you may write: {evaluation.statement}")
     promise = "all intervals and verdicts hold, if the numbers of trials were chosen beforehand."
     assert f"With probability at least 95 %, {promise}" in said
     assert "Weights of environments:" in printed
@@ -74,13 +83,20 @@ def test_pairs_are_in_json_and_in_a_table(file: Path) -> None:
     printed = succeeded("evaluate", str(file), "--pairs").splitlines()
     assert "Differences of scores" not in succeeded("evaluate", str(file))
     at = next(number for number, line in enumerate(printed) if line.startswith("Differences of scores"))
+    assert printed[at + 1].split() == ["a", "b", "a", "-", "b", "low", "high", "a", "is", "holds", "up", "to"]
+    at = next(number for number, line in enumerate(printed) if line == "Differences of scores, the game's weights")
     assert printed[at + 1].split() == ["a", "b", "a", "-", "b", "low", "high", "a", "is"]
-    for line, each in zip(printed[at + 2 :], pairs, strict=True):
+    for line, each in zip(printed[at + 2 : at + 2 + len(pairs)], pairs, strict=True):
         assert line.split()[-2 - len(each["verdict"].split()) :] == [
             f"{each['low']:.4f}",
             f"{each['high']:.4f}",
             *each["verdict"].split(),
         ]
+    at = next(number for number, line in enumerate(printed) if line.startswith("Head to head: "))
+    assert printed[at + 1].split() == ["a", "b", "win", "low", "high", "a", "is"]
+    direct = untuned.evaluate(file).under("uniform").head_to_head_rows()
+    for line, each in zip(printed[at + 2 :], direct, strict=True):
+        assert f"{each['win']:.4f}" in line.split()
 
 
 def test_options_reach_the_library(file: Path) -> None:
@@ -187,8 +203,9 @@ def test_one_algorithm_and_one_environment(tmp_path: Path) -> None:
     assert "one algorithm, 'a'" in run("evaluate", str(lonely)).stderr
     path = tmp_path / "small.csv"
     path.write_text("algorithm,environment,score\na,x,1\nb,x,2\n")
-    assert "weights='uniform'" in run("evaluate", str(path)).stderr
-    assert as_json(str(path), "--weights", "uniform")["algorithms"][0]["name"] == "b"
+    assert "weights='uniform'" in run("evaluate", str(path), "--weights", "game").stderr
+    alone = as_json(str(path))
+    assert (alone["algorithms"][0]["name"], alone["weights"], alone["comparison"]) == ("b", "uniform", [])
 
 
 def test_a_study_s_folder(tmp_path: Path) -> None:

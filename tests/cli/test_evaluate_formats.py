@@ -36,8 +36,8 @@ def evaluate(capsys: pytest.CaptureFixture[str]) -> Call:
 
 @pytest.mark.parametrize("format_", ["markdown", "latex", "csv"])
 def test_a_format_prints_the_library_s_table(evaluate: Call, file: Path, format_: str) -> None:
-    table = tables.aggregate(untuned.evaluate(file))
-    said = evaluate(file, "--format", format_)
+    table = tables.aggregate(untuned.evaluate(file, weights="game"))
+    said = evaluate(file, "--format", format_, "--weights", "game")
     assert (said.code, said.err) == (0, "")
     assert said.out == {"markdown": table.to_markdown, "latex": table.to_latex, "csv": table.to_csv}[format_]()
     assert said.out.endswith("\n")
@@ -47,20 +47,30 @@ def test_a_format_prints_the_library_s_table(evaluate: Call, file: Path, format_
 @pytest.mark.parametrize("format_", ["markdown", "latex"])
 def test_more_tables_follow_after_an_empty_line(evaluate: Call, file: Path, format_: str) -> None:
     found = untuned.evaluate(file)
-    wanted = [tables.aggregate(found), tables.pairs(found), tables.environments(found)]
+    equal, game = found.under("uniform"), found.under("game")
+    wanted = [tables.aggregate(equal), tables.aggregate(game), tables.pairs(equal), tables.pairs(game)]
+    wanted += [tables.head_to_head(found), tables.environments(found)]
     written = [table.to_markdown() if format_ == "markdown" else table.to_latex() for table in wanted]
     assert evaluate(file, "--format", format_, "--pairs", "--environments").out == "\n".join(written)
-    assert evaluate(file, "--format", format_, "--pairs").out == "\n".join(written[:2])
-    assert evaluate(file, "--format", format_, "--environments").out == "\n".join([written[0], written[2]])
+    assert evaluate(file, "--format", format_, "--pairs").out == "\n".join(written[:5])
+    assert evaluate(file, "--format", format_, "--environments").out == "\n".join([*written[:2], written[5]])
 
 
 def test_csv_is_one_table(evaluate: Call, file: Path) -> None:
     found = untuned.evaluate(file)
-    assert evaluate(file, "--format", "csv", "--pairs").out == tables.pairs(found).to_csv()
+    alone = untuned.evaluate(file, weights="uniform")
+    assert evaluate(file, "--format", "csv", "--pairs", "--weights", "uniform").out == tables.pairs(alone).to_csv()
     assert evaluate(file, "--format", "csv", "--environments").out == tables.environments(found).to_csv()
+    # Both rankings: the first column says which.
     rows = list(csv.DictReader(io.StringIO(evaluate(file, "--format", "csv").out)))
-    assert [row["algorithm"] for row in rows] == ["Sarsa(λ)", "q|s", "ppo <b>"]
-    assert [float(row["low"]) for row in rows] == [row["low"] for row in found.rows()]
+    assert [row["algorithm"] for row in rows] == 2 * ["Sarsa(λ)", "q|s", "ppo <b>"]
+    pairs = list(csv.DictReader(io.StringIO(evaluate(file, "--format", "csv", "--pairs").out)))
+    for weights in ("uniform", "game"):
+        each = found.under(weights)
+        mine = [row for row in rows if row["weights"] == weights]
+        assert [float(row["low"]) for row in mine] == [row["low"] for row in each.rows()]
+        caps = [float(row["cap"]) if row["cap"] else None for row in pairs if row["weights"] == weights]
+        assert caps == [row["cap"] for row in each.pair_rows()]
     refused = evaluate(file, "--format", "csv", "--pairs", "--environments")
     assert (refused.code, refused.out) == (2, "")
     assert "one table" in refused.err
@@ -105,7 +115,7 @@ def test_a_pipe_gets_utf_8_whatever_the_terminal_has(file: Path) -> None:
     )
     assert finished.returncode == 0, finished.stderr
     text = finished.stdout.decode("utf-8")
-    assert text == tables.aggregate(untuned.evaluate(file)).to_markdown()
+    assert text == "\n".join(tables.aggregate(each).to_markdown() for each in untuned.evaluate(file).each_ranking)
     assert "Sarsa(λ)" in text
     assert ESCAPE not in text
 

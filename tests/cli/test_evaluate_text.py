@@ -86,9 +86,10 @@ def test_every_name_and_number_is_there_at_every_width(
     assert "…" not in printed
     found = untuned.evaluate(file, ranges={"maze": (-8, 8)})
     # Names may be folded, so other things stand between their parts; numbers never are.
-    for row in (*found.rows(), *found.pair_rows()):
-        for key in ("low", "high"):
-            assert f"{row[key]:.4f}" in printed
+    for each in found.each_ranking:
+        for row in (*each.rows(), *each.pair_rows(), *each.head_to_head_rows()):
+            for key in ("low", "high"):
+                assert f"{row[key]:.4f}" in printed
     for row in found.environment_rows():
         if row["mean"] is not None:
             assert f"{row['mean']:.2f}"[:-1] in printed
@@ -106,7 +107,7 @@ def test_a_narrow_terminal_has_headings_beside_the_numbers(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = evaluate(file).out.splitlines()
-    first = untuned.evaluate(file).rows()[0]
+    first = untuned.evaluate(file).under("uniform").rows()[0]
     at = lines.index(first["name"])
     assert lines[at + 1] == f"  score {first['score']:.4f}  low {first['low']:.4f}  high {first['high']:.4f}"
     assert lines[at + 2] == f"  rank {first['rank']}  worst {first['rank_low']}  best {first['rank_high']}"
@@ -128,15 +129,16 @@ def test_a_wide_terminal_draws_the_intervals(file: Path, columns: int) -> None:
     printed = on_a_terminal(columns, "evaluate", str(file), "--environments", "--range=-8:8")
     assert f"{COLOURED}Note: 1 of 6 cells" in printed.replace("\n", " ")
     bars = re.findall(r"├─*●?─*┤|├─*●|●─*┤", plain(printed))
-    # Three scores, and five means: one cell is empty.
-    assert len(bars) == (8 if columns == 140 else 0)
+    # Three scores in either ranking, and five means: one cell is empty.
+    assert len(bars) == (11 if columns == 140 else 0)
     if columns == 140:
         lines = plain(printed).splitlines()
         heading = next(line for line in lines if line.startswith("algorithm"))
         assert heading.split()[-2:] == ["0.0000", "1.0000"]
         left, width = heading.index("0.0000"), 30
         (line,) = [each for each in lines if each.startswith("ppo <b>[red] ")][:1]
-        row = next(row for row in untuned.evaluate(file, ranges=(-8, 8)).rows() if row["name"] == "ppo <b>[red]")
+        rows = untuned.evaluate(file, ranges=(-8, 8)).under("uniform").rows()
+        row = next(row for row in rows if row["name"] == "ppo <b>[red]")
         for sign, key in zip("├●┤", ("low", "score", "high"), strict=True):
             assert line.index(sign) - left == round(row[key] * (width - 1))
 
@@ -151,7 +153,11 @@ def test_a_terminal_without_these_letters_gets_others(file: Path) -> None:
 def test_few_trials_are_told_of(evaluate: Call, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("algorithm,environment,score\na,x,1\na,y,2\nb,x,2\nb,y,1\n")
-    assert "Note: No two algorithms are told apart" in evaluate(path).words
+    words = evaluate(path).words
+    # Two comparisons share half of delta, 0.00625 for each side: 2**-8 is the first power below it.
+    assert re.search(r"Next steps: With 1 trial per cell no verdict is possible .* it takes at least 8\.", words)
+    assert "--approximate" in words
+    assert "--plan" in words
     assert "too few for an approximate method" in evaluate(path, "--intervals", "pbp-t").words
 
 

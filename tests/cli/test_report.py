@@ -37,7 +37,7 @@ def test_a_page_and_what_is_said_of_it(call: Call, scores: Path, tmp_path: Path)
     page = tmp_path / "out" / "page.html"
     said = call(scores, "--out", page, "--title", "Mine & yours")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("quick performs best: it is better than the other one.\n")
+    assert said.words.startswith("With equal weights and under the game's weights, quick performs best: it is better")
     assert f"{page} (one page, " in said.out
     text = page.read_text(encoding="utf-8")
     assert "<title>Mine &amp; yours</title>" in text
@@ -118,7 +118,7 @@ def test_a_plan_is_asked_for(call: Call, capsys: pytest.CaptureFixture[str], sco
     few.write_text("".join(scores.read_text(encoding="utf-8").splitlines(keepends=True)[::40]), encoding="utf-8")
     few.write_text("algorithm,environment,score\n" + few.read_text().split("\n", 1)[1], encoding="utf-8")
     evaluate = caller(capsys, "evaluate")
-    options = ("--weights", "uniform", "--plan")
+    options = ("--intervals", "pairing", "--weights", "uniform", "--plan")
     said = evaluate(few, *options)
     assert said.code == 0
     assert "would probably tell quick from slow." in said.words
@@ -133,13 +133,39 @@ def test_a_plan_is_asked_for(call: Call, capsys: pytest.CaptureFixture[str], sco
     assert "--plan is for text and JSON" in evaluate(few, "--plan", "--format", "csv").err
 
 
+def test_an_approximate_answer_is_asked_for(
+    call: Call, capsys: pytest.CaptureFixture[str], scores: Path, tmp_path: Path
+) -> None:
+    lines = scores.read_text(encoding="utf-8").splitlines(keepends=True)
+    few = tmp_path / "few.csv"
+    few.write_text("".join([lines[0], *lines[1::20]]), encoding="utf-8")
+    evaluate = caller(capsys, "evaluate")
+    options = ("--approximate", "--resamples", "200")
+    said = evaluate(few, *options)
+    assert said.code == 0
+    assert "Approximate (bootstrap), no guarantee: With equal weights:" in said.words
+    assert "too few for an approximate method" in said.words
+    found = evaluate(few, *options, "--json").json
+    assert found["valid"] is True
+    assert [each["method"] for each in found["approximate"]["rankings"]] == ["bootstrap", "bootstrap"]
+    assert "Approximate (" not in evaluate(few).out
+    assert evaluate(few, "--json").json["approximate"] is None
+    assert call(few, "--out", tmp_path / "page.html", *options).code == 0
+    assert 'id="approximate"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+    # The bootstrap refuses an empty cell: a sentence says so, and the rest is there.
+    few.write_text("".join(line for line in few.read_text().splitlines(keepends=True) if "quick,steep" not in line))
+    said = evaluate(few, *options)
+    assert said.code == 0
+    assert "There is no approximate answer: the bootstrap cannot draw from cells without trials." in said.words
+
+
 def test_what_is_judged_beside_has_the_same_options(call: Call, scores: Path, tmp_path: Path) -> None:
     pages = []
     for seed in ("1", "2", "2"):
         options = ("--weights", "uniform", "--beside", "bootstrap", "--resamples", "30", "--seed", seed)
         assert call(scores, "--out", tmp_path / "page.html", *options).code == 0
         text = (tmp_path / "page.html").read_text(encoding="utf-8")
-        pages.append(json.loads(text.split('id="charts">')[1].split("</script>")[0])["aggregate"][1])
+        pages.append(json.loads(text.split('id="charts">')[1].split("</script>")[0])["rankings"][0]["aggregate"][1])
     assert pages[0]["low"] != pages[1]["low"]
     assert pages[1] == pages[2]
 

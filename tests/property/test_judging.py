@@ -311,7 +311,7 @@ def test_a_duplicate_that_is_declared_says_more_than_one_that_is_not(cells: Cell
 def test_an_empty_duplicate_is_as_good_as_its_original(cells: Cells) -> None:
     n, m = len(cells), len(cells[0])
     shared = judged([*cells, [[] for _ in range(m)]], identical=[["algorithm-0", f"algorithm-{n}"]])
-    assert all(warning.startswith("No two algorithms are told apart") for warning in shared.warnings)
+    assert shared.warnings == ()
     split = [[cell[::2] for cell in cells[0]], *cells[1:], [cell[1::2] for cell in cells[0]]]
     halved = judged(split, identical=[["algorithm-0", f"algorithm-{n}"]])
     np.testing.assert_array_equal(shared.percentiles.z_aer, halved.percentiles.z_aer)

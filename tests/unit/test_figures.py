@@ -23,10 +23,11 @@ from matplotlib.legend import Legend
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
+import untuned
 from support.judging import evaluate
 from untuned import figures
 from untuned.errors import InvalidInput, UnknownName
-from untuned.evaluation import Evaluation, Means, PercentileTable, Ranks, percent
+from untuned.evaluation import Evaluation, Means, PercentileTable, Ranking, Ranks, percent
 from untuned.histories import Histories, History
 from untuned.judge.intervals.dkw import band
 from untuned.judge.judging import Judging
@@ -99,12 +100,18 @@ def found(scores: ScoreTable, *, valid: bool = True, width: float = 0.06) -> Eva
         judging=Judging(intervals="pairing" if valid else "bootstrap"),
         algorithms=scores.algorithms,
         environments=scores.environments,
-        score_a=score_a,
-        low_a=score_a - width,
-        high_a=score_a + width / 2,
-        ranks=Ranks(rank_a, rank_a, rank_a),
-        pairs=Pairs(difference - 2 * width, difference + 2 * width),
-        q_er=q_er / q_er.sum(),
+        rankings=(
+            Ranking(
+                weights="game",
+                method="pairing" if valid else "bootstrap",
+                q_er=q_er / q_er.sum(),
+                score_a=score_a,
+                low_a=score_a - width,
+                high_a=score_a + width / 2,
+                ranks=Ranks(rank_a, rank_a, rank_a),
+                pairs=Pairs(difference - 2 * width, difference + 2 * width),
+            ),
+        ),
         percentiles=PercentileTable(np.full((n, m, n), 0.5), None, None),
         means=Means(mean_ae, mean_ae - 1.0, mean_ae + 1.0, tuple(places)),
         trials_ae=scores.trials,
@@ -833,6 +840,17 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
     assert {path.name for path in written} == {f"{name}.svg" for name in names}
     assert len(written) == len(names)
     assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_the_second_ranking_has_figures_where_they_differ(tmp_path: Path) -> None:
+    evaluation = untuned.evaluate(table(("careful", "bold"), ("hill", "maze"), 12))
+    written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])}
+    assert {name for name in written if name.endswith("uniform")} == {
+        *("aggregate-uniform", "verdicts-uniform", "partial-order-uniform"),
+    }
+    assert {"aggregate", "verdicts", "partial-order", "weights"} <= written
+    drawn = (tmp_path / "aggregate-uniform.svg").read_text(encoding="utf-8")
+    assert "Pooled, equal weights" in drawn
 
 
 def test_file_names_are_safe_and_differ() -> None:

@@ -29,6 +29,8 @@ from untuned import tables
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
+from untuned.reports.tables.cells import Times
+from untuned.reports.tables.digits import MISSING
 from untuned.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
@@ -87,6 +89,7 @@ def all_tables(evaluation: Evaluation) -> dict[str, Table]:
         "environments": tables.environments(evaluation),
         "pairs": tables.pairs(evaluation),
         "weights": tables.weights(evaluation),
+        "head-to-head": tables.head_to_head(evaluation),
     }
     return found | {name: tables.environment(evaluation, name) for name in evaluation.environments}
 
@@ -101,7 +104,9 @@ def numbers_apart(text: str) -> tuple[list[str], list[float]]:
 
 
 @pytest.mark.parametrize("ending", ["md", "tex", "csv"])
-@pytest.mark.parametrize("which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights"])
+@pytest.mark.parametrize(
+    "which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights", "head-to-head"]
+)
 def test_golden(plain: Evaluation, which: str, ending: str) -> None:
     path = GOLDEN / f"{which}.{ending}"
     written = all_tables(plain)[which].written(ending)
@@ -137,10 +142,38 @@ def test_the_means_are_those_of_the_evaluation_on_every_environment(plain: Evalu
 
 def test_the_pairs_are_those_of_the_evaluation(plain: Evaluation) -> None:
     frame = polars.read_csv(io.StringIO(tables.pairs(plain).to_csv()))
-    assert frame.drop("difference").to_dicts() == plain.pair_rows()
+    assert frame.to_dicts() == plain.pair_rows()
     by_name = dict(zip(plain.algorithms, plain.score_a, strict=True))
     for row in frame.to_dicts():
         assert row["difference"] == by_name[row["a"]] - by_name[row["b"]]
+
+
+def test_head_to_head_is_that_of_the_evaluation(plain: Evaluation) -> None:
+    frame = polars.read_csv(io.StringIO(tables.head_to_head(plain).to_csv()))
+    assert frame.to_dicts() == plain.head_to_head_rows()
+    assert "need not form an order" in tables.head_to_head(plain).caption
+    alone = untuned.evaluate(scores(("a", "b"), ("x", "y"), 10), weights="game")
+    assert tables.head_to_head(alone).rows == ()
+
+
+def test_tables_name_the_weights_and_how_robust_verdicts_are() -> None:
+    found = untuned.evaluate(scores(("a", "b", "c"), ("x", "y", "z"), 30))
+    for each in found.each_ranking:
+        assert tables.aggregate(each).title.endswith(each.rankings[0].title)
+        assert each.under_weights in tables.aggregate(each).caption
+        assert each.under_weights in tables.pairs(each).caption
+    equal, game = (tables.pairs(each) for each in found.each_ranking)
+    assert [column.heading for column in equal.columns[:-1]] == [column.heading for column in game.columns]
+    assert "so many times its weight" in equal.caption
+    for row, pair in zip(equal.rows, found.under("uniform").pair_rows(), strict=True):
+        last = row.cells[-1]
+        assert isinstance(last, Times)
+        shown = last.shown[0]
+        if pair["cap"] is None:
+            assert shown == MISSING
+        else:
+            # Three environments: none can count more than three times a third.
+            assert shown == ("any" if pair["cap"] >= 3 else f"{pair['cap']:.1f}x")
 
 
 def test_the_weights_are_those_of_the_evaluation() -> None:
@@ -151,7 +184,8 @@ def test_the_weights_are_those_of_the_evaluation() -> None:
     assert frame.filter(of="environment").drop("of").rows() == [("y", 0.75), ("x", 0.25)]
     assert frame.filter(of="reference")["weight"].sum() == pytest.approx(1.0)
     assert table.caption.endswith("They were given.")
-    assert tables.weights(untuned.evaluate(given)).caption.endswith("They are those of the game's equilibrium.")
+    assert "the game's equilibrium" in tables.weights(untuned.evaluate(given)).caption
+    assert tables.weights(untuned.evaluate(given).under("uniform")).caption.endswith("They are equal.")
 
 
 def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -> None:
@@ -161,7 +195,7 @@ def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -
     assert set(bold.values()) == {True, False}
     few = untuned.evaluate(scores(("a", "b"), ("x", "y"), 3))
     assert not any(row.bold for row in tables.aggregate(few).rows)
-    assert "Nobody is bold: the verdicts allow everybody to be the best." in tables.aggregate(few).caption
+    assert "None is bold" in tables.aggregate(few).caption
     line = next(line for line in tables.aggregate(plain).to_markdown().splitlines() if "sarsa-parl2" in line)
     assert re.fullmatch(
         r"\| \*\*sarsa-parl2\*\* \| \*\*0\.\d{4}\*\* \(0\.\d{4}, 0\.\d{4}\) \| \*\*1\*\* \(\d, 1\) \|", line
@@ -466,9 +500,9 @@ def test_a_file_s_name_says_how_it_is_written(plain: Evaluation, tmp_path: Path)
 def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evaluation, tmp_path: Path) -> None:
     paths = tables.save_all(horrible, tmp_path / "new" / "folder")
     assert sorted(paths) == sorted((tmp_path / "new" / "folder").iterdir())
-    assert len(paths) == len(set(paths)) == 3 * (4 + len(PLACES))
+    assert len(paths) == len(set(paths)) == 3 * (5 + len(PLACES))
     stems = [path.stem for path in paths if path.suffix == ".csv"]
-    assert stems[4:] == [
+    assert stems[5:] == [
         "environment-cart-pole-v1",
         "environment-cart-pole",
         "environment-cart-pole-2",
@@ -476,7 +510,7 @@ def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evalu
         "environment-e-x-y",
         "environment-naive",
     ]
-    for place, stem in zip(PLACES, stems[4:], strict=True):
+    for place, stem in zip(PLACES, stems[5:], strict=True):
         written = (tmp_path / "new" / "folder" / f"{stem}.md").read_bytes().decode()
         assert written == tables.environment(horrible, place).to_markdown()
     assert [path.name for path in tables.save_all(horrible, tmp_path / "one", formats=["csv", "csv"])][:2] == [

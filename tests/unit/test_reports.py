@@ -80,7 +80,7 @@ def decided(found: Evaluation, *better: tuple[str, str]) -> Evaluation:
     for a, b in better:
         low[found.algorithms.index(a), found.algorithms.index(b)] = 0.01
     np.fill_diagonal(low, 0.0)
-    return replace(found, pairs=Pairs(low, -low.T))
+    return replace(found, rankings=(replace(found.rankings[0], pairs=Pairs(low, -low.T)), *found.rankings[1:]))
 
 
 def test_the_question_counts() -> None:
@@ -113,6 +113,42 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
     assert named(found, answer(open_)) == ["quickest", "quick"]
 
 
+def test_the_answer_and_the_page_have_both_rankings() -> None:
+    both = reporting.evaluated(NAMES, ("flat", "steep"), 60)
+    one = decided(both.under("uniform"), ("quick", "slow"), ("quick", "middling"), ("quick", "quickest"))
+    differing = decided(one.under("game"))
+    first, second = re.split(r"(?<=\.) (?=Under)", answer(differing))
+    assert first.startswith("With equal weights, quick performs best")
+    assert second.startswith("Under the game's weights, no algorithm")
+    neither = decided(decided(both).under("uniform"))
+    assert answer(neither).startswith("With equal weights and under the game's weights, no algorithm")
+    page = html.unescape(untuned.report(both).html)
+    for each in both.each_ranking:
+        for what in ("table-scores", "table-verdicts", "table-pairs", "chart-aggregate"):
+            assert page.count(f'id="{what}-{each.weights}"') == 1
+        assert all(f"<li>{sentence}</li>" in page for sentence in each.verdicts)
+    assert all(f"<li>{sentence}</li>" in page for sentence in both.comparison)
+    assert f'id="statement">{both.statement}</p>' in page
+    assert 'id="table-head-to-head"' in page
+    assert page.count("holds up to") == 1
+    assert 'id="approximate"' not in page
+    data = json.loads(Outline(page).scripts["charts"])
+    assert [each["weights"] for each in data["rankings"]] == ["uniform", "game"]
+    assert [each["aggregate"][0]["score"] for each in data["rankings"]] == [
+        each.score_a.tolist() for each in both.each_ranking
+    ]
+
+
+def test_an_approximate_answer_is_on_the_page_and_can_be_made_again() -> None:
+    few = reporting.evaluated(NAMES, ("flat", "steep"), 6)
+    report = untuned.report(few, approximate=True, title="Few")
+    assert 'id="approximate"' in report.html
+    assert "no guarantee" in report.html
+    assert 'id="next-steps"' in report.html
+    again = eval(report.command.replace("'report.html'", "None"), {"untuned": untuned, "scores": few.scores})
+    assert again.html == report.html
+
+
 def test_scores_are_described_as_they_were_made(found: Evaluation) -> None:
     assert "(ties count half)" in scoring(found)
     published = untuned.evaluate(found.scores, conventions="paper", weights="uniform")
@@ -125,6 +161,8 @@ def test_weights_are_described_as_they_are(found: Evaluation) -> None:
     assert weighing(given) == "Environments and references have weights that were given."
     game = reporting.evaluated(NAMES[:2], ("x", "y"), 20)
     assert "equilibrium" in weighing(game)
+    assert "more weight" in weighing(game)
+    assert "flatters" not in weighing(game)
 
 
 def test_the_page_is_whole_and_calls_nobody(found: Evaluation, histories: Histories) -> None:
@@ -169,9 +207,10 @@ def test_charts_have_the_evaluations_numbers(found: Evaluation, histories: Histo
     other = untuned.evaluate(found.scores, intervals="pbp", weights="uniform")
     data = chart_data(found, [other], histories)
     assert [each["name"] for each in data["algorithms"]] == list(NAMES)
-    assert data["aggregate"][0]["score"] == found.score_a.tolist()
-    assert data["aggregate"][1]["low"] == other.low_a.tolist()
-    assert [each["method"] for each in data["aggregate"]] == ["pairing", "pbp"]
+    (ranking,) = data["rankings"]
+    assert ranking["aggregate"][0]["score"] == found.score_a.tolist()
+    assert ranking["aggregate"][1]["low"] == other.low_a.tolist()
+    assert [each["method"] for each in ranking["aggregate"]] == ["pooled", "pbp"]
     panel = data["distributions"]["panels"][1]
     assert panel["environment"] == "steep"
     band = bands(found)["quick", "steep"]
@@ -346,8 +385,11 @@ def test_a_plan_is_on_the_page_when_asked_for(found: Evaluation) -> None:
 
 
 def test_a_plan_of_scores_is_that_of_their_evaluation() -> None:
-    few = reporting.evaluated(NAMES, ("flat", "steep"), 40, weights="uniform")
-    assert untuned.plan(few.scores, weights="uniform", workers=1).to_dict() == untuned.plan(few).to_dict()
+    few = reporting.evaluated(NAMES, ("flat", "steep"), 40, intervals="pairing", weights="uniform")
+    assert (
+        untuned.plan(few.scores, intervals="pairing", weights="uniform", workers=1).to_dict()
+        == untuned.plan(few).to_dict()
+    )
     with pytest.raises(InvalidInput, match="delta given with an evaluation"):
         untuned.plan(few, delta=0.1)
 
@@ -393,7 +435,8 @@ def test_names_from_right_to_left_turn_no_sentence(name: str) -> None:
     shown = name.lstrip("\u202e")
     assert sentence[1] == f"\u2068{shown}\u2069 performs best: it is better than the other one."
     assert f"<li>\u2068{shown}\u2069 is better than slow.</li>" in page
-    assert page.count("\u2068") == 2
+    # The answer, the verdict, and the paragraph to paste.
+    assert page.count("\u2068") == 3
 
 
 def test_the_call_that_makes_it_again_says_everything(found: Evaluation) -> None:

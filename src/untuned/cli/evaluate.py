@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.judging_options import Reading, Source, Workers, judged, one_of, planning, takes_records
+from untuned.cli.judging_options import Approximate, Reading, Source, Workers, judged, one_of, planning, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
 
     from untuned.evaluation import Evaluation
@@ -45,13 +47,15 @@ def evaluate(
             "--plan", help="Also how many trials would settle what is open, in text and JSON; takes as long again."
         ),
     ] = False,
+    approximate: Approximate = False,
     format_: Annotated[
         str | None,
         typer.Option(
             "--format",
             metavar="|".join(_FORMATS),
             help="What to print: text to read (the default), tables for pasting, or everything as JSON. "
-            "CSV is one table, with all digits: scores, or what --pairs or --environments ask for.",
+            "CSV is one table, with all digits: scores, or what --pairs or --environments ask for; of several "
+            "rankings the first column names the weights.",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +76,7 @@ def evaluate(
             "--format csv prints one table, so that programs can read it: ask for --pairs or for --environments, and "
             "run the command again for the other"
         )
-    found = judged(source, judging, reading, workers, planned=planned)
+    found = judged(source, judging, reading, workers, planned=planned, approximate=approximate)
     plans = planning(found, workers) if planned else ()
     if wanted == "text":
         print_evaluation(found, by_environment, pairs, plans)
@@ -102,49 +106,71 @@ def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]") -> 
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
     """Return the tables for pasting, one below the other; of CSV the requested one alone."""
     from untuned import tables
+    from untuned.reports.tables.content import stacked
 
-    asked = [tables.pairs(found)] * pairs + [tables.environments(found)] * by_environment
+    shown = found.each_ranking
     if wanted == "csv":
-        (table,) = asked or [tables.aggregate(found)]
-        return table.to_csv()
-    shown = [tables.aggregate(found), *asked]
-    return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in shown)
+        if by_environment:
+            return tables.environments(found).to_csv()
+        return stacked([(tables.pairs if pairs else tables.aggregate)(each) for each in shown], shown).to_csv()
+    asked = [tables.aggregate(each) for each in shown]
+    if pairs:
+        asked += [tables.pairs(each) for each in shown]
+        asked += [tables.head_to_head(found)] if found.head_to_head is not None else []
+    asked += [tables.environments(found)] * by_environment
+    return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in asked)
 
 
 def print_evaluation(
     found: "Evaluation", by_environment: bool, pairs: bool = False, plans: "tuple[Plan, ...]" = ()
 ) -> None:
-    """Print a ranking with intervals, verdicts, notes and weights; if wanted, a plan, all pairs and the means."""
+    """Print every ranking with intervals and verdicts, how they compare, notes and next steps, and what to write.
+
+    If wanted, also a plan, all pairs and the means.
+    """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
+    from untuned.statements import OPPOSITE, approximation, direct, next_steps
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
-    screen.print(
-        text(
-            screen,
-            f"{len(found.algorithms)} algorithms on {len(found.environments)} environments, "
-            f"{spread(found.trials_ae)} trials per cell; intervals: {found.method}, delta = {found.delta:g}",
-        )
-    )
-    screen.print()
-    _print_ranking(screen, found.rows(), ("name", "score", "low", "high"), Digits(4), (0.0, 1.0))
-    screen.print()
-    for sentence in found.verdicts:
-        screen.print(text(screen, sentence))
-    screen.print()
-    screen.print(text(screen, found.claim))
+
+    def say(sentences: "Iterable[str]", heading: str = "", style: str = "") -> None:
+        lines = list(sentences)
+        if lines:
+            screen.print()
+        if lines and heading:
+            screen.print(text(screen, heading, style="bold"))
+        for line in lines:
+            screen.print(text(screen, line, style=style))
+
+    n, m = len(found.algorithms), len(found.environments)
+    size = f"{n} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+    screen.print(text(screen, f"{size}, {spread(found.trials_ae)} trials per cell; delta = {found.delta:g}"))
+    for each in found.each_ranking:
+        screen.print()
+        screen.print(text(screen, each.rankings[0].heading, style="bold"))
+        _print_ranking(screen, each.rows(), ("name", "score", "low", "high"), Digits(4), (0.0, 1.0))
+        say(each.verdicts)
+        say(_weights(each))
+    opposite = [line for line in found.comparison if line.startswith(OPPOSITE)]
+    say(opposite, style="bold yellow")
+    say(line for line in found.comparison if line not in opposite)
+    say(direct(found))
+    say((found.claim,))
     for warning in found.warnings:
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
+    if found.approximate is not None:
+        say(approximation(found), f"Approximate ({found.approximate.method}), no guarantee:")
+    steps = next_steps(found, plans)
+    say(steps, "Next steps:")
     for plan in plans:
-        screen.print()
-        for sentence in plan.sentences():
-            screen.print(text(screen, sentence))
-    screen.print()
-    _print_weights(screen, found)
+        say(line for line in plan.sentences() if line not in steps)
+    say((found.statement,), "What you may write:")
     if pairs:
-        screen.print()
-        _print_pairs(screen, found)
+        for each in found.each_ranking:
+            _print_pairs(screen, each)
+        _print_head_to_head(screen, found)
     if by_environment:
         _print_environments(screen, found)
 
@@ -202,27 +228,52 @@ def _print_environments(screen: "Console", found: "Evaluation") -> None:
 
 def _print_pairs(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.terminal import Column, print_table, text
+    from untuned.reports.tables.content import HOLDS_UP_TO, times
     from untuned.tables import Digits
 
-    screen.print(text(screen, "Differences of scores", style="bold"))
-    scores = dict(zip(found.algorithms, found.score_a, strict=True))
+    screen.print()
+    screen.print(text(screen, f"Differences of scores, {found.rankings[0].title}", style="bold"))
     rows = found.pair_rows()
     shown = Digits(4).shown
     columns = [
         Column("a", [row["a"] for row in rows], "name"),
         Column("b", [row["b"] for row in rows], "name"),
-        Column("a - b", [shown(scores[row["a"]] - scores[row["b"]]) for row in rows], "number"),
+        Column("a - b", [shown(row["difference"]) for row in rows], "number"),
         Column("low", [shown(row["low"]) for row in rows], "number"),
         Column("high", [shown(row["high"]) for row in rows], "number"),
+        Column("a is", [row["verdict"] for row in rows], "words"),
+    ]
+    if found.rankings[0].cap_ab is not None:
+        columns.append(Column("holds up to", [times(found, row).shown[0] for row in rows], "number"))
+    print_table(screen, columns)
+    if found.rankings[0].cap_ab is not None:
+        screen.print(text(screen, HOLDS_UP_TO))
+
+
+def _print_head_to_head(screen: "Console", found: "Evaluation") -> None:
+    from untuned.cli.terminal import Column, print_table, text
+    from untuned.tables import Digits
+
+    rows = found.each_ranking[0].head_to_head_rows()
+    if not rows:
+        return
+    shown = Digits(4).shown
+    screen.print()
+    screen.print(text(screen, "Head to head: how often a run of a is better than one of b", style="bold"))
+    columns = [
+        Column("a", [row["a"] for row in rows], "name"),
+        Column("b", [row["b"] for row in rows], "name"),
+        *(Column(key, [shown(row[key]) for row in rows], "number") for key in ("win", "low", "high")),
         Column("a is", [row["verdict"] for row in rows], "words"),
     ]
     print_table(screen, columns)
 
 
-def _print_weights(screen: "Console", found: "Evaluation") -> None:
-    """Print what weighs most; the rest together."""
-    from untuned.cli.terminal import text
-
+def _weights(found: "Evaluation") -> list[str]:
+    """Return sentences on what weighs most, the rest together; equal weights are not listed."""
+    if found.weights == "uniform":
+        return ["All environments and references weigh the same."]
+    sentences = []
     for what, names, weights in (
         ("environments", found.environments, found.environment_weights),
         ("references", found.algorithms, found.reference_weights),
@@ -231,8 +282,10 @@ def _print_weights(screen: "Console", found: "Evaluation") -> None:
         parts = [f"{names[number]} {100 * weights[number]:.0f} %" for number in heaviest[:_SHOWN]]
         if len(names) > _SHOWN:
             rest = 100 * float(sum(weights[number] for number in heaviest[_SHOWN:]))
-            parts.append(f"{len(names) - _SHOWN} others {rest:.0f} %")
-        screen.print(text(screen, f"Weights of {what}: {', '.join(parts)}"))
+            others = len(names) - _SHOWN
+            parts.append(f"{others} {'other' if others == 1 else 'others'} {rest:.0f} %")
+        sentences.append(f"Weights of {what}: {', '.join(parts)}")
+    return sentences
 
 
 _SHOWN = 5

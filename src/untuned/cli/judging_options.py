@@ -30,6 +30,10 @@ Source = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
 ]
+Approximate = Annotated[
+    bool,
+    typer.Option("--approximate", help="Also what the bootstrap says: decides more, is wrong more often than it says."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +143,13 @@ def _made(record: type, given: dict[str, Any]) -> Any:
 
 
 def judged(
-    source: str, judging: Judging, reading: Reading, workers: int | None, *, planned: bool = False
+    source: str,
+    judging: Judging,
+    reading: Reading,
+    workers: int | None,
+    *,
+    planned: bool = False,
+    approximate: bool = False,
 ) -> "Evaluation":
     """Return the evaluation of a source; a bar shows on a terminal meanwhile.
 
@@ -151,7 +161,14 @@ def judged(
     if planned:
         check_plan(judging)
     with showing_progress() as progress:
-        return evaluate(source, judging=judging, workers=workers, progress=progress, **reading.options())
+        return evaluate(
+            source,
+            judging=judging,
+            approximate=approximate,
+            workers=workers,
+            progress=progress,
+            **reading.options(),
+        )
 
 
 def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.judging_options import Reading, Source, Workers, takes_records
+from untuned.cli.judging_options import Approximate, Reading, Source, Workers, takes_records
 from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
@@ -48,6 +48,7 @@ def report(
     planned: Annotated[
         bool, typer.Option("--plan", help="Also how many trials would settle what is open; takes as long again.")
     ] = False,
+    approximate: Approximate = False,
     formats: Annotated[
         str, typer.Option("--figures", metavar="pdf,svg,png", help="File formats of the figures in a folder.")
     ] = "pdf",
@@ -69,6 +70,7 @@ def report(
             source,
             judging=judging,
             planned=planned,
+            approximate=approximate,
             title=title,
             beside=others,
             study=study,

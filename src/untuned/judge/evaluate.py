@@ -1,7 +1,7 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,7 +128,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         derived=_derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
         provenance=table.provenance,
         warnings=(
-            *_warnings(judging, counted_ae, empty, nothing=_is_nothing_known(found, rankings)),
+            *_warnings(judging, counted_ae, empty),
             *gaps,
             *_out_of_order(judging.method, table),
             *_unsolved(error, slack),
@@ -346,13 +346,6 @@ def _derived(
     return Derived(slack=slack, functional=part, refine=cases if GAME in weightings else None, shares=split)
 
 
-def _is_nothing_known(found: Boxes | None, rankings: Sequence[Ranking]) -> bool:
-    """Return whether no two algorithms are told apart, neither by their scores nor on any environment."""
-    if any(ranking.pairs.better_ab.any() for ranking in rankings):
-        return False
-    return found is not None and bool(np.all((found.low_aer <= 0.5) & (found.high_aer >= 0.5)))
-
-
 # Cells whose order has a smaller probability than this, if chance made it, were sorted on purpose.
 _BY_CHANCE = 1e-9
 
@@ -384,7 +377,7 @@ def _is_sorted(cell: Floats) -> bool:
     return bool(math.log(2.0) - orders < math.log(_BY_CHANCE))
 
 
-def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]], *, nothing: bool) -> list[str]:
+def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]]) -> list[str]:
     found = []
     chosen = judging.method
     if not chosen.guaranteed:
@@ -403,10 +396,6 @@ def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]], *
         )
     least = int(trials_ae[trials_ae > 0].min(initial=_FEW))
     if least < _FEW and not chosen.guaranteed:
-        found.append(f"The smallest cell has {least} trials, too few for an approximate method.")
-    elif least < _FEW and nothing:
-        found.append(
-            f"No two algorithms are told apart, not even on a single environment, and the smallest cell has {least} "
-            f"{'trial' if least == 1 else 'trials'}: run more before you read anything into the order."
-        )
+        trials = "trial" if least == 1 else "trials"
+        found.append(f"The smallest cell has {least} {trials}, too few for an approximate method.")
     return found

@@ -144,7 +144,13 @@ class Judging:
         return self.method_under(self.weightings[0])
 
     def method_under(self, weights: "Weighting") -> Method:
-        """Return the interval method for a weighting."""
+        """Return the interval method for a weighting.
+
+        Parameters
+        ----------
+        weights
+            ``"game"``, ``"uniform"`` or ``"given"``.
+        """
         from untuned.judge.methods import FIXED_DEFAULT, method
 
         if self.intervals is None and self.conventions == "valid" and weights != GAME:

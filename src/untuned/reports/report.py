@@ -162,11 +162,15 @@ def _as_python(
     """Return the call that reproduces a report; ``scores`` stands for what only the caller has."""
     used = found.settings
     chosen = {name: used[name] for name in declared(Judging) if name in used} | {"weights": found.judging.weights}
+    if found.judging.intervals is None:
+        # Rankings may have methods of their own, which have no name together.
+        del chosen["intervals"]
     more = {
         "title": title,
         "beside": [each.method for each in beside],
         "study": None if study is None else str(study),
         "planned": planned,
+        "approximate": found.approximate is not None,
     }
     judging = ", ".join(f"{name}={value!r}" for name, value in chosen.items())
     showing = "".join(f", {name}={value!r}" for name, value in more.items() if value)

@@ -15,16 +15,30 @@ def question(evaluation: Evaluation) -> str:
 
 
 def answer(evaluation: Evaluation) -> str:
-    """Return the answer in one or two sentences: who is best, as far as is known; never more than that."""
+    """Return the answer, one or two sentences: who is best under each weighting, as far as is known; never more."""
+    shown = evaluation.each_ranking
+    if len(shown) == 1:
+        found = _best(evaluation)
+        # A name that begins the sentence keeps its letters.
+        return found if found.startswith(leaders(evaluation)[0]) else found[0].upper() + found[1:]
+    said: dict[str, list[str]] = {}
+    for each in shown:
+        said.setdefault(_best(each), []).append(each.under_weights)
+    parts = {best: " and ".join(weights) for best, weights in said.items()}
+    return " ".join(f"{weights[0].upper()}{weights[1:]}, {best}" for best, weights in parts.items())
+
+
+def _best(evaluation: Evaluation) -> str:
+    """Return who is best by the first ranking, the rest of a sentence."""
     first = leaders(evaluation)
     others = len(evaluation.algorithms) - len(first)
     if len(first) == 1:
         everybody = "the other one" if others == 1 else f"each of the {others} others"
         return f"{first[0]} performs best: it is better than {everybody}."
     if not others:
-        return "No algorithm can be declared best yet: no two of them can be told apart."
-    rest = "the other one is not" if others == 1 else f"the other {others:,} are not"
-    return f"{listed(first)} may be the best, and cannot be told apart yet; {rest}: a better one is known."
+        return "no algorithm can be declared best yet: no two of them can be told apart."
+    rest = "the other one is" if others == 1 else f"the other {others:,} are"
+    return f"the best is {listed(first, 'or')} (not separable yet); {rest} ruled out."
 
 
 def leaders(evaluation: Evaluation) -> tuple[str, ...]:
@@ -48,8 +62,8 @@ def weighing(evaluation: Evaluation) -> str:
     if chosen == "game":
         return (
             "Environments and references are weighed by the equilibrium of a game, in which one player picks an "
-            "algorithm and the other an environment and a reference to hold against it: neither can gain by picking "
-            "differently, so no choice of environments flatters any algorithm."
+            "algorithm and the other an environment and a reference to hold against it. Environments that separate "
+            "algorithms get more weight, which dampens the influence of which environments were chosen."
         )
     if chosen == "uniform":
         return "All environments weigh the same, and so do all references."

@@ -96,7 +96,11 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
 
 def method_labels(everything: Sequence[Evaluation]) -> list[str]:
     """Return what to call the method of each evaluation: what tells it from the others, and whether it guarantees."""
-    named = [each.judging.method.title for each in everything]
+    named = [
+        each.judging.method_under(each.weights).title
+        + (f", {each.rankings[0].title}" if len(each.rankings) > 1 else "")
+        for each in everything
+    ]
     told = []
     for name, each in zip(named, everything, strict=True):
         parts = [name]

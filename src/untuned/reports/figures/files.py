@@ -93,7 +93,8 @@ def save_all(
 ) -> list[Path]:
     """Write every figure that has something to show, and return the paths.
 
-    Of the percentile's illustration, of the effect of the number of trials and of hyperparameters there is one each on
+    Of a second ranking there are the figures that differ, with its weights in the name: aggregate-uniform.pdf. Of the
+    percentile's illustration, of the effect of the number of trials and of hyperparameters there is one each on
     the environment that weighs the most: the last for every algorithm.
 
     Parameters
@@ -179,7 +180,7 @@ def _figures(
     """Return every figure that applies: the name of its file, and what draws it."""
     found: list[tuple[str, Callable[[], Any]]] = [
         ("summary", partial(summary, evaluation)),
-        ("aggregate", partial(aggregate, evaluation, beside=beside)),
+        ("aggregate", partial(aggregate, evaluation, beside=evaluation.alike(beside))),
         ("verdicts", partial(verdict_matrix, evaluation)),
         ("partial-order", partial(partial_order, evaluation)),
         ("ranks", partial(ranks, evaluation)),
@@ -187,6 +188,13 @@ def _figures(
         ("quantiles", partial(quantile_grid, evaluation)),
         ("distributions", partial(distribution_grid, evaluation)),
     ]
+    for ranking in evaluation.rankings[1:]:
+        other = evaluation.under(ranking.weights)
+        found += [
+            (f"aggregate-{ranking.weights}", partial(aggregate, other, beside=other.alike(beside))),
+            (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
+            (f"partial-order-{ranking.weights}", partial(partial_order, other)),
+        ]
     known = bands(evaluation)
     for environment, name in file_names(evaluation.environments).items():
         found.append((f"quantiles-{name}", partial(quantiles_with, evaluation, environment, known)))

@@ -95,6 +95,8 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
         title = f"row beside column; all verdicts together {percent(evaluation.delta)}"
         if not evaluation.valid:
             title += ", approximate"
+        if len(evaluation.rankings) > 1:
+            title += f"\n{evaluation.rankings[0].title}"
         legend(
             ax,
             entries,

@@ -36,9 +36,16 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
             }
             for name in evaluation.algorithms
         ],
-        "order": list(evaluation.order),
-        "aggregate": [_aggregate(each) for each in (evaluation, *beside)],
-        "order_diagram": _order_diagram(evaluation),
+        "order": list(evaluation.each_ranking[0].order),
+        "rankings": [
+            {
+                "weights": each.weights,
+                "order": list(each.order),
+                "aggregate": [_aggregate(other) for other in (each, *each.alike(beside))],
+                "order_diagram": _order_diagram(each),
+            }
+            for each in evaluation.each_ranking
+        ],
         "distributions": _distributions(evaluation),
         "curves": [] if histories is None else _curves(evaluation, histories),
         "responses": [] if histories is None else _responses(evaluation, histories),

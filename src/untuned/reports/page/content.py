@@ -9,10 +9,12 @@ from typing import Any
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.plans import Plan
 from untuned.reports.citing import citation
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
-from untuned.reports.tables.content import mean_digits
+from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
+from untuned.statements import OPPOSITE, approximation, direct, next_steps
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -22,51 +24,59 @@ def content(
     beside: Sequence[Evaluation],
     histories: Histories | None,
     charts: Mapping[str, Any],
+    plan: Plan | None,
     *,
     title: str,
     command: str,
     version: str,
 ) -> dict[str, Any]:
     """Return what the template needs, by name; everything is escaped there."""
-    first = leaders(evaluation)
-    readable = replace(evaluation, algorithms=tuple(map(isolated, evaluation.algorithms)))
+    readable = _readable(evaluation)
+    steps = next_steps(readable, () if plan is None else (plan,))
+    # The weights that differ from one environment to another, if there are such.
+    weighed = evaluation.each_ranking[-1]
     return {
         "title": title,
         "version": version,
         "question": question(evaluation),
         "answer": answer(readable),
-        "verdicts": readable.verdicts,
+        "rankings": [
+            _ranking(each, named, beside, drawn)
+            for each, named, drawn in zip(
+                evaluation.each_ranking, readable.each_ranking, charts["rankings"], strict=True
+            )
+        ],
+        "opposite": [line for line in readable.comparison if line.startswith(OPPOSITE)],
+        "compared": [
+            *(line for line in readable.comparison if not line.startswith(OPPOSITE)),
+            *direct(readable),
+        ],
+        "head_to_head": evaluation.each_ranking[0].head_to_head_rows(),
+        "approximate": approximation(readable),
+        "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
+        "statement": readable.statement,
+        "steps": steps,
+        "plan": () if plan is None else [line for line in plan.sentences() if line not in steps],
+        "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
-        "game": evaluation.weights == "game",
         "claim": evaluation.claim,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),
-        "weighing": weighing(evaluation),
         "facts": _facts(evaluation),
-        "method": evaluation.method,
-        "methods": [each.method for each in (evaluation, *beside)],
         "percent": evaluation.level,
         "algorithms": [{"number": a, "name": name} for a, name in enumerate(evaluation.algorithms)],
-        "rows": _numbered(evaluation.rows(), evaluation),
-        "significant": first if len(first) < len(evaluation.algorithms) else (),
-        "beside": [
-            {"method": each.method, "valid": each.valid, "claim": each.claim, "rows": each.rows()} for each in beside
-        ],
-        "matrix": _matrix(evaluation),
-        "any_decided": bool(evaluation.pairs.better_ab.any()),
-        "pairs": _pairs(evaluation),
         "bands": int((evaluation.trials_ae > 0).sum()),
-        "environments": _environments(evaluation),
+        "environments": _environments(weighed),
+        "weighed": weighed.weights != "uniform",
+        "under_weights": weighed.under_weights,
         "unbounded": not all(math.isfinite(end) for ends in evaluation.ranges for end in ends),
-        "ranks": _ranks(evaluation),
-        "heaviest": float(evaluation.q_er.max()) or 1.0,
-        "reference_weights": evaluation.reference_weights.tolist(),
+        "ranks": _ranks(evaluation.each_ranking[0]),
+        "heaviest": float(weighed.q_er.max()) or 1.0,
+        "reference_weights": weighed.reference_weights.tolist(),
         "curves": [panel["environment"] for panel in charts["curves"]],
         "responses": bool(charts["responses"]),
         "cut": len(charts["responses"]) >= charts["most_responses"],
         "most": f"{histories.most:,}" if histories is not None else "",
-        "aggregate_height": 70 + len(evaluation.algorithms) * (24 + 12 * len(beside)),
-        "order_height": 60 + 70 * (max(charts["order_diagram"]["level"]) + 1),
         "settings": [(name.replace("_", " "), _said(value)) for name, value in evaluation.settings.items()],
         "provenance": [
             *evaluation.provenance.items(),
@@ -77,6 +87,45 @@ def content(
         "command": command,
         "citation": citation(version),
     }
+
+
+def _ranking(
+    each: Evaluation, readable: Evaluation, beside: Sequence[Evaluation], drawn: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the page says about one ranking."""
+    first = leaders(each)
+    others = each.alike(beside)
+    return {
+        "weights": each.weights,
+        "title": each.rankings[0].title,
+        "heading": each.rankings[0].heading,
+        "verdicts": readable.verdicts,
+        "weighing": weighing(each),
+        "method": each.method,
+        "methods": [other.method for other in (each, *others)],
+        "rows": _numbered(each.rows(), each),
+        "significant": first if len(first) < len(each.algorithms) else (),
+        "beside": [
+            {"method": other.method, "valid": other.valid, "claim": other.claim, "rows": other.rows()}
+            for other in others
+        ],
+        "matrix": _matrix(each),
+        "any_decided": bool(each.pairs.better_ab.any()),
+        "pairs": [{**row, "times": times(each, row).shown[0]} for row in each.pair_rows()],
+        "capped": each.rankings[0].cap_ab is not None,
+        "aggregate_height": 96 + len(each.algorithms) * (24 + 12 * len(others)),
+        "order_height": 60 + 70 * (max(drawn["order_diagram"]["level"]) + 1),
+    }
+
+
+def _readable(evaluation: Evaluation) -> Evaluation:
+    """Return the evaluation with names as they may stand in sentences."""
+    other = evaluation.approximate
+    return replace(
+        evaluation,
+        algorithms=tuple(map(isolated, evaluation.algorithms)),
+        approximate=None if other is None else _readable(other),
+    )
 
 
 def isolated(name: str) -> str:
@@ -94,7 +143,8 @@ def _facts(evaluation: Evaluation) -> str:
     return (
         f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
         f"{spread(trials)} {trial} of each pair of them; "
-        f"intervals by {evaluation.method}, {evaluation.level} together"
+        f"intervals by {' and '.join(dict.fromkeys(each.method for each in evaluation.each_ranking))}, "
+        f"{evaluation.level} together"
     )
 
 
@@ -124,11 +174,6 @@ def _verdict(evaluation: Evaluation, a: int, b: int) -> dict[str, str]:
         "kind": kind,
         "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: between {low:.4f} and {high:.4f}",
     }
-
-
-def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
-    scores = dict(zip(evaluation.algorithms, evaluation.score_a, strict=True))
-    return [{**row, "difference": float(scores[row["a"]] - scores[row["b"]])} for row in evaluation.pair_rows()]
 
 
 def _environments(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -59,11 +59,12 @@
   };
 
   // Several intervals of an algorithm stand below one another, those of the first method on top.
-  function aggregate() {
-    const count = data.aggregate.length;
+  function aggregate(element, number) {
+    const { aggregate: methods, order } = data.rankings[number];
+    const count = methods.length;
     const traces = [];
-    data.aggregate.forEach((method, m) => {
-      data.order.forEach((a, place) => {
+    methods.forEach((method, m) => {
+      order.forEach((a, place) => {
         traces.push({
           type: "scatter",
           mode: "markers",
@@ -95,11 +96,13 @@
     return [
       traces,
       layout({
+        // Room for the buttons, which would cover the best score of a narrow chart.
+        margin: { l: 50, r: 12, t: 36, b: 42 },
         xaxis: axis("aggregate score"),
         yaxis: axis("", {
-          tickvals: data.order.map((_, place) => place),
-          ticktext: data.order.map((a) => plain(brief(data.algorithms[a].name, narrow() ? 14 : 26))),
-          range: [data.order.length - 0.5, -0.5],
+          tickvals: order.map((_, place) => place),
+          ticktext: order.map((a) => plain(brief(data.algorithms[a].name, narrow(element) ? 14 : 26))),
+          range: [order.length - 0.5, -0.5],
           showgrid: false,
           fixedrange: true,
         }),
@@ -107,10 +110,10 @@
     ];
   }
 
-  const narrow = () => window.innerWidth < 640;
+  const narrow = (element) => element.clientWidth < 640;
 
-  function order(element) {
-    const diagram = data.order_diagram;
+  function order(element, number) {
+    const diagram = data.rankings[number].order_diagram;
     const depth = Math.max(...diagram.level);
     // Between two neighbours there is one unit of room for a name.
     const unit = element.clientWidth / (diagram.width + 2);

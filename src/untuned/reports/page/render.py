@@ -48,13 +48,12 @@ def page(
     from plotly.offline import get_plotlyjs
 
     charts = chart_data(evaluation, beside, histories)
-    written = content(evaluation, beside, histories, charts, title=title, command=command, version=version)
+    written = content(evaluation, beside, histories, charts, plan, title=title, command=command, version=version)
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template.filters |= {"score": _score, "percent": _percent, "share": _share}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
-        plan=() if plan is None else plan.sentences(),
         css=Markup(_file("page.css")),
         script=Markup(_file("page.js")),
         plotly=Markup(get_plotlyjs()),

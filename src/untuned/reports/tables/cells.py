@@ -121,6 +121,34 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Times:
+    """How many times its weight an environment may count before a verdict may fall, None where nothing is decided.
+
+    Attributes
+    ----------
+    number
+        As it is.
+    most
+        The number from which on every weighting is included.
+    """
+
+    number: float | None
+    most: float
+
+    @property
+    def values(self) -> tuple[float | None]:
+        """What a program reads."""
+        return (self.number,)
+
+    @property
+    def shown(self) -> tuple[str]:
+        """What a person reads."""
+        if self.number is None:
+            return (MISSING,)
+        return ("any" if self.number >= self.most else f"{Digits(1).shown(self.number)}x",)
+
+
+@dataclass(frozen=True)
 class Standing:
     """A rank, None where nothing was measured, with the worst and the best one that are possible.
 
@@ -147,7 +175,7 @@ class Standing:
         return MISSING if self.rank is None else str(self.rank), str(self.worst), str(self.best)
 
 
-Cell = Text | Count | Share | Number | Estimate | Standing
+Cell = Text | Count | Share | Number | Times | Estimate | Standing
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,24 @@
 """What is in the tables: an evaluation's aggregates, means, pairs and weights, with captions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isinf, isnan
+from typing import Any
 
 import numpy as np
 
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
-from untuned.reports.tables.cells import Column, Count, Estimate, Row, Share, Standing, Text
+from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits
 from untuned.reports.tables.table import Table
 
 #: Scores are between 0 and 1.
 SCORES = Digits(4)
+#: What the column for robustness says.
+HOLDS_UP_TO = (
+    "Holds up to: the verdict holds under every weighting in which no environment counts more than so many times its "
+    "weight."
+)
 
 _ALGORITHM = Column("Algorithm", ("algorithm",), "text")
 _ENVIRONMENT = Column("Environment", ("environment",), "group")
@@ -43,13 +49,14 @@ def aggregate(evaluation: Evaluation) -> Table:
         for a in evaluation.order
     )
     caption = _sentences(
-        f"Scores with intervals (low, high) by {evaluation.method}, delta = {evaluation.delta:g}; {_size(evaluation)}.",
+        f"Scores {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
+        f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
         "Ranks by score, with those that the verdicts allow (worst, best).",
         _about_bold(bool(best), "the verdicts allow"),
         evaluation.claim,
         *evaluation.warnings,
     )
-    return Table("Aggregate scores", caption, (_ALGORITHM, _SCORE, _RANK), rows)
+    return Table(_titled("Aggregate scores", evaluation), caption, (_ALGORITHM, _SCORE, _RANK), rows)
 
 
 def environment(evaluation: Evaluation, name: str) -> Table:
@@ -94,24 +101,26 @@ def pairs(evaluation: Evaluation) -> Table:
     evaluation
         An evaluation, as `untuned.evaluate` returns it.
     """
-    scores = dict(zip(evaluation.algorithms, map(float, evaluation.score_a), strict=True))
+    capped = evaluation.rankings[0].cap_ab is not None
     rows = tuple(
         Row(
             (
                 Text(pair["a"]),
                 Text(pair["b"]),
-                Estimate(scores[pair["a"]] - scores[pair["b"]], pair["low"], pair["high"], SCORES),
+                Estimate(pair["difference"], pair["low"], pair["high"], SCORES),
                 Text(pair["verdict"]),
+                *((times(evaluation, pair),) if capped else ()),
             ),
-            bold=pair["verdict"] != "not separable yet",
+            bold=pair["verdict"] != _OPEN,
         )
         for pair in evaluation.pair_rows()
     )
     caption = _sentences(
-        f"The score of A less that of B with intervals (low, high) by {evaluation.method}, "
+        f"The score of A less that of B {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
         "A is the one with the higher score; the verdict is on A.",
         "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
+        HOLDS_UP_TO if capped else "",
         evaluation.claim,
         *evaluation.warnings,
     )
@@ -120,8 +129,82 @@ def pairs(evaluation: Evaluation) -> Table:
         Column("B", ("b",), "text"),
         Column("A - B", ("difference", "low", "high"), "triple"),
         Column("Verdict", ("verdict",), "text"),
+        *((Column("Holds up to", ("cap",), "number"),) if capped else ()),
     )
-    return Table("Differences of aggregate scores", caption, columns, rows)
+    return Table(_titled("Differences of aggregate scores", evaluation), caption, columns, rows)
+
+
+_OPEN = "not separable yet"
+
+
+def times(evaluation: Evaluation, pair: Mapping[str, Any]) -> Times:
+    """Return how many times its weight an environment may count, of a pair in the rows of an evaluation."""
+    weights = evaluation.environment_weights
+    return Times(pair["cap"], 1.0 / float(weights[weights > 0].min()))
+
+
+def head_to_head(evaluation: Evaluation) -> Table:
+    """Return how often each algorithm beats each other one, their runs alone, with intervals and verdicts.
+
+    Parameters
+    ----------
+    evaluation
+        An evaluation, as `untuned.evaluate` returns it; one without head-to-head comparisons gives a table without
+        rows.
+    """
+    rows = tuple(
+        Row(
+            (
+                Text(pair["a"]),
+                Text(pair["b"]),
+                Estimate(pair["win"], pair["low"], pair["high"], SCORES),
+                Text(pair["verdict"]),
+            ),
+            bold=pair["verdict"] != _OPEN,
+        )
+        for pair in evaluation.each_ranking[0].head_to_head_rows()
+    )
+    fixed = next((each for each in evaluation.each_ranking if each.weights != "game"), evaluation)
+    caption = _sentences(
+        "The probability that a trial of A is better than one of B (ties count half), averaged over environments "
+        f"{fixed.under_weights}, with intervals (low, high); {_size(evaluation)}.",
+        "Other algorithms play no part, so the verdicts need not form an order.",
+        "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
+        evaluation.claim,
+    )
+    columns = (
+        Column("A", ("a",), "text"),
+        Column("B", ("b",), "text"),
+        Column("A beats B", ("win", "low", "high"), "triple"),
+        Column("Verdict", ("verdict",), "text"),
+    )
+    return Table("Head to head", caption, columns, rows)
+
+
+def stacked(tables: Sequence[Table], rankings: Sequence[Evaluation]) -> Table:
+    """Return tables of several rankings as one, with a first column for the weights; of one ranking the table itself.
+
+    Parameters
+    ----------
+    tables
+        One per ranking.
+    rankings
+        The evaluation with each of the rankings first: `Evaluation.each_ranking`.
+    """
+    first, *others = tables
+    if not others:
+        return first
+    columns = max((table.columns for table in tables), key=len)
+    rows = tuple(
+        Row((Text(each.weights), *row.cells, *_MISSING[: len(columns) - len(row.cells)]), row.bold, opens=number == 0)
+        for table, each in zip(tables, rankings, strict=True)
+        for number, row in enumerate(table.rows)
+    )
+    title = first.title.partition(",")[0]
+    return Table(title, first.caption, (Column("Weights", ("weights",), "group"), *columns), rows)
+
+
+_MISSING = (Number(None, Digits(1)),)
 
 
 def weights(evaluation: Evaluation) -> Table:
@@ -140,7 +223,10 @@ def weights(evaluation: Evaluation) -> Table:
         )
         for place, number in enumerate(np.argsort(-values, kind="stable"))
     )
-    origin = {"game": "They are those of the game's equilibrium.", "uniform": "They are equal."}
+    origin = {
+        "game": "They are those of the game's equilibrium: environments that separate algorithms weigh more.",
+        "uniform": "They are equal.",
+    }
     caption = _sentences(
         "What each environment weighs in the scores over all references, and each reference over all environments; "
         "either sum is 1.",
@@ -151,7 +237,7 @@ def weights(evaluation: Evaluation) -> Table:
         Column("Name", ("name",), "text"),
         Column("Weight", ("weight",), "number"),
     )
-    return Table("Weights", caption, columns, rows)
+    return Table(_titled("Weights", evaluation), caption, columns, rows)
 
 
 def best_ones(ranks: Ranks) -> frozenset[int]:
@@ -211,15 +297,20 @@ def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
 
 def _about_bold(there_is: bool, what_allows: str) -> str:
     if there_is:
-        return f"Bold: whoever {what_allows} to be the best."
-    return f"Nobody is bold: {what_allows} everybody to be the best."
+        return f"Bold: those that {what_allows} to be the best."
+    return f"None is bold: {what_allows} every one to be the best."
+
+
+def _titled(title: str, evaluation: Evaluation) -> str:
+    """Return a title that names the weights where there are several rankings."""
+    return f"{title}, {evaluation.rankings[0].title}" if len(evaluation.rankings) > 1 else title
 
 
 def _size(evaluation: Evaluation) -> str:
     least, most = int(evaluation.trials_ae.min()), int(evaluation.trials_ae.max())
     trials = f"{least}" if least == most else f"{least} to {most}"
     n, m = len(evaluation.algorithms), len(evaluation.environments)
-    return f"{n} algorithms, {m} environments, {trials} trials per cell"
+    return f"{n} algorithms, {m} {'environment' if m == 1 else 'environments'}, {trials} trials per cell"
 
 
 def _sentences(*sentences: str) -> str:

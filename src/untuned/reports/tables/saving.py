@@ -6,12 +6,14 @@ from pathlib import Path
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
-from untuned.reports.tables.content import aggregate, environment, environments, pairs, weights
+from untuned.reports.tables.content import aggregate, environment, environments, head_to_head, pairs, weights
 from untuned.reports.tables.table import FORMATS
 
 
 def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write aggregate, pairs, weights, environments and one table per environment; return the files' paths.
+    """Write aggregate, pairs, weights, head-to-head, environments and one table per environment; return the paths.
+
+    Of a second ranking there are aggregate and pairs with its weights in the name: aggregate-uniform.tex.
 
     An environment's file is called after it, in small letters and digits: environment-cart-pole.tex. Where two
     environments would share a name, the later one gets a number: environment-cart-pole-2.tex.
@@ -37,6 +39,11 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
         "weights": weights(evaluation),
         "environments": environments(evaluation),
     }
+    for ranking in evaluation.rankings[1:]:
+        other = evaluation.under(ranking.weights)
+        tables |= {f"aggregate-{ranking.weights}": aggregate(other), f"pairs-{ranking.weights}": pairs(other)}
+    if evaluation.head_to_head is not None:
+        tables["head-to-head"] = head_to_head(evaluation)
     files = file_names(evaluation.environments)
     tables |= {f"environment-{file}": environment(evaluation, name) for name, file in files.items()}
     try:

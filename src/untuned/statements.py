@@ -1,0 +1,276 @@
+"""What an evaluation says as a whole: rankings compared, head to head, next steps, a paragraph to paste."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.scores import Ints, spread
+from untuned.verdicts import listed
+
+if TYPE_CHECKING:
+    from untuned.evaluation import Evaluation
+    from untuned.plans import Plan
+
+#: How the sentence begins that a reader must not miss.
+OPPOSITE = "Opposite verdicts"
+#: Longer lists of pairs and of verdicts are cut, and the rest counted.
+_PAIRS = 4
+_CLAUSES = 6
+#: A cell with fewer trials than the largest by this factor holds the others back.
+_UNEVEN = 4
+#: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.
+_SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
+
+
+def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return where two rankings agree, where one decides what the other leaves open, and where they contradict."""
+    shown = evaluation.each_ranking
+    if len(shown) < 2:
+        return ()
+    first, second = shown
+    one, other = first.pairs.better_ab, second.pairs.better_ab
+    opposite, agreed = one & other.T, int(np.count_nonzero(one & other))
+    found = []
+    if opposite.any():
+        found.append(
+            f"{OPPOSITE} on {_count(int(opposite.sum()))}: {first.under_weights}, {_named(first, opposite)}; "
+            f"{second.under_weights}, the other way round. They answer different questions, and both may hold."
+        )
+    if not one.any() and not other.any():
+        return ("Neither weighting decides a pair.",)
+    total = _total(evaluation)
+    if agreed and not (one ^ other).any():
+        return (
+            "Both weightings give the same verdict."
+            if total == 1
+            else f"Both weightings decide the same {agreed} of {total} pairs, in the same way.",
+        )
+    if agreed:
+        found.append(f"Both weightings decide {_count(agreed)} in the same way.")
+    for each, by, than in ((first, one, second), (second, other, first)):
+        open_there = than.pairs.better_ab | than.pairs.better_ab.T
+        alone = by & ~open_there
+        if alone.any():
+            found.append(_alone(each, than, alone, total))
+    return tuple(found)
+
+
+def _alone(each: "Evaluation", than: "Evaluation", alone: NDArray[np.bool_], total: int) -> str:
+    """Return a sentence on what one ranking decides and the other leaves open."""
+    count = int(alone.sum())
+    who, others = _capital(each.rankings[0].title), than.rankings[0].title
+    if total == 1:
+        return f"{who} decide the pair; {others} leave it open."
+    if not than.pairs.better_ab.any():
+        these = "it" if count == 1 else "all of these"
+        return f"{who} decide {count} of {total} pairs; {others} leave {these} open."
+    return f"{who} decide {_count(count)} that {others} leave open: {_named(each, alone)}."
+
+
+def direct(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return what two algorithms' runs alone decide: how many pairs, cycles, and what no ranking decides."""
+    found = evaluation.head_to_head
+    if found is None:
+        return ()
+    better, names = found.better_ab, evaluation.algorithms
+    ranked = np.any([each.pairs.better_ab for each in evaluation.rankings], axis=0)
+    total, count = _total(evaluation), int(np.count_nonzero(better))
+    decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
+    sentences = [f"Head to head (two algorithms' runs alone): {decided}."]
+    cycles = [_cycle([names[a] for a in cycle]) for cycle in found.cycles()]
+    if cycles:
+        more = f"; and {len(cycles) - _PAIRS} more" if len(cycles) > _PAIRS else ""
+        sentences.append(f"There is no order: {'; '.join(cycles[:_PAIRS])}{more}.")
+    shown = evaluation.each_ranking[0]
+    for title, which in (
+        ("Decided head to head alone", better & ~ranked & ~ranked.T),
+        ("Head to head the other way round than in a ranking", better & ranked.T),
+    ):
+        if which.any():
+            sentences.append(f"{title}: {_named(shown, which)}.")
+    return tuple(sentences)
+
+
+def _cycle(names: Sequence[str]) -> str:
+    return ", ".join(f"{a} beats {b}" for a, b in zip(names, [*names[1:], names[0]], strict=True))
+
+
+def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return what the approximate method decides under every weighting, and what it decides in addition."""
+    found = evaluation.approximate
+    if found is None:
+        return ()
+    sentences = []
+    known = {each.weights: each.pairs.better_ab for each in evaluation.rankings}
+    for each in found.each_ranking:
+        better = each.pairs.better_ab
+        more = better & ~known[each.weights]
+        count, total = int(better.sum()), _total(evaluation)
+        decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
+        addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
+        sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
+    return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
+
+
+def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[str, ...]:
+    """Return what to do where a ranking decides nothing, and what it takes; nothing where every ranking decides some.
+
+    Parameters
+    ----------
+    evaluation
+        What judging found.
+    plans
+        How many trials would settle what is open, where that was asked for.
+    """
+    silent = [each for each in evaluation.each_ranking if not each.pairs.better_ab.any()]
+    if not silent:
+        return ()
+    found = []
+    for each in silent:
+        if each.weights == "game":
+            found += _least_trials(each)
+            if len(evaluation.rankings) == 1 and len(evaluation.environments) > 1 and each.valid:
+                found.append("Equal weights need fewer trials: judge under both, --weights both (weights='both').")
+    found += _uneven(evaluation)
+    if evaluation.valid and evaluation.approximate is None and evaluation.trials_ae.all():
+        found.append(
+            "For an approximate answer from these trials add --approximate (approximate=True), a bootstrap without "
+            "guarantee: it is wrong more often than it says, most of all with few trials."
+        )
+    if plans:
+        found += dict.fromkeys(plan.sentences()[0] for plan in plans)
+    elif evaluation.valid:
+        found.append("--plan (untuned.plan) predicts how many more trials it takes.")
+    return tuple(found)
+
+
+def _uneven(evaluation: "Evaluation") -> list[str]:
+    """Return a sentence on the smallest cell, where it is much smaller than others."""
+    trials = _shared_trials(evaluation)
+    least, most = int(trials.min()), int(trials.max())
+    if _UNEVEN * least > most:
+        return []
+    a, e = np.argwhere(trials == least)[0]
+    return [
+        f"{evaluation.algorithms[a]} has {least or 'no'} {'trial' if least == 1 else 'trials'} on "
+        f"{evaluation.environments[e]}, other cells up to {most:,}. All scores depend on every algorithm as a "
+        f"reference: run more trials there first, or leave {evaluation.algorithms[a]} out."
+    ]
+
+
+def _shared_trials(evaluation: "Evaluation") -> Ints:
+    """Return the number of trials [a, e], where algorithms that were declared identical share theirs."""
+    shared = [
+        np.bincount(kinds, weights=trials)[kinds]
+        for kinds, trials in zip(evaluation.scores.kinds, evaluation.trials_ae.T, strict=True)
+    ]
+    return np.array(shared, dtype=np.int64).T
+
+
+def _least_trials(each: "Evaluation") -> list[str]:
+    """Return a sentence on the number of trials below which nothing can be decided, if there are fewer."""
+    if not each.valid or each.method not in _SPLIT:
+        return []
+    count, most = 0, 0
+    for kinds, trials in zip(each.scores.kinds, _shared_trials(each).T, strict=True):
+        sizes = trials[np.unique(kinds, return_index=True)[1]]
+        sizes = np.sort(sizes[sizes > 0])
+        count += sizes.size * (sizes.size - 1) // 2
+        most = max(most, int(sizes[-2]) if sizes.size > 1 else 0)
+    if not count:
+        return []
+    share = (each.derived.shares or {}).get("game", 1.0) * (1.0 - (each.derived.functional or 0.0))
+    # The smallest T with (level/2)**(1/T) > 1/2: with fewer, even T wins out of T leave 1/2 in the interval.
+    least = math.floor(math.log2(2.0 * count / (share * each.delta))) + 1
+    if most >= least:
+        return []
+    trials = f"{most} {'trial' if most == 1 else 'trials'}"
+    even = each.trials_ae.min() == each.trials_ae.max() == most
+    few = f"{trials} per cell" if even else f"at most {trials} of each of any two algorithms on an environment"
+    return [
+        f"With {few} no verdict is possible under the game's weights, whatever the scores: it takes at least {least}."
+    ]
+
+
+def statement(evaluation: "Evaluation") -> str:
+    """Return a paragraph for a paper: what was compared and how, what is decided, what is not, and what it assumes."""
+    n, m = len(evaluation.algorithms), len(evaluation.environments)
+    trials = spread(evaluation.trials_ae)
+    version = evaluation.provenance.get("untuned")
+    looks = evaluation.condition if evaluation.anytime else "their number chosen beforehand"
+    level = f"{evaluation.level} (delta = {evaluation.delta:g})"
+    promise = (
+        f"With probability at least {level}, all of the following verdicts hold together"
+        if evaluation.valid
+        else f"The following verdicts are approximate, without guarantee: they aim at {level} together"
+    )
+    found = [
+        f"We compared {n} algorithms on {m} {'environment' if m == 1 else 'environments'}, with {trials} "
+        f"{'trial' if trials == '1' else 'trials'} of each algorithm on each environment.",
+        "Scores are mean performance percentiles (Jordan et al., 2020), computed with "
+        f"untuned{f' {version}' if version else ''}.",
+        f"{promise}, for independent trials, {looks}.",
+        *(_found_by(each) for each in evaluation.each_ranking),
+    ]
+    if any(np.count_nonzero(each.pairs.better_ab) < _total(evaluation) for each in evaluation.rankings):
+        found.append("Not decided does not mean equal.")
+    return " ".join(found)
+
+
+def _found_by(each: "Evaluation") -> str:
+    """Return the verdicts of one ranking in one or two sentences."""
+    better, names, order = each.pairs.better_ab, each.algorithms, each.order
+    start = f"{_capital(each.under_weights)} (method {each.method})"
+    total, count = _total(each), int(np.count_nonzero(better))
+    if not count:
+        return f"{start}, {'the pair is not' if total == 1 else f'none of {total} pairs is'} decided."
+    if count == total > 1:
+        return f"{start}, all {total} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for a in order:
+        worse = tuple(b for b in order if better[a, b])
+        if worse:
+            groups.setdefault(worse, []).append(a)
+    clauses = [
+        f"{listed([names[a] for a in who])} {'is' if len(who) == 1 else 'are'} better than "
+        f"{listed([names[b] for b in worse])}"
+        for worse, who in groups.items()
+    ]
+    if len(clauses) > _CLAUSES:
+        said = sum(len(worse) * len(who) for worse, who in list(groups.items())[:_CLAUSES])
+        clauses = [*clauses[:_CLAUSES], f"and there are {count - said} more verdicts"]
+    text = f"{start}, {'; '.join(clauses)}."
+    if count == total:
+        return text
+    undecided = ~better & ~better.T & np.triu(np.ones_like(better), 1)
+    verb = "is" if total - count == 1 else "are"
+    return f"{text} {total - count} of {total} pairs {verb} not decided: {_named(each, undecided, ' and ')}."
+
+
+def _named(each: "Evaluation", which_ab: NDArray[np.bool_], between: str = " over ") -> str:
+    """Return pairs (a, b) in the order of a ranking, joined for a sentence."""
+    place = {a: number for number, a in enumerate(each.order)}
+    pairs: Iterable[list[int]] = np.argwhere(which_ab).tolist()
+    if between != " over ":
+        pairs = [sorted(pair, key=place.__getitem__) for pair in pairs]
+    pairs = sorted(pairs, key=lambda pair: [place[a] for a in pair])
+    said = [between.join(each.algorithms[a] for a in pair) for pair in pairs]
+    if len(said) > _PAIRS + 1:
+        said = [*said[:_PAIRS], f"{len(said) - _PAIRS} more"]
+    return ", ".join(said)
+
+
+def _total(evaluation: "Evaluation") -> int:
+    n = len(evaluation.algorithms)
+    return n * (n - 1) // 2
+
+
+def _count(pairs: int) -> str:
+    return f"{pairs} {'pair' if pairs == 1 else 'pairs'}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
