@@ -114,7 +114,7 @@ def test_next_steps_are_for_rankings_that_decide_nothing(found: Evaluation) -> N
     assert "--weights both" not in steps
     game = evaluate(few(), weights="game")
     assert "--weights both" in " ".join(game.next_steps)
-    plan = Plan("pairing", False, 0.05, NAMES, "ant", 5, 5, 0, 100, (PlannedPair("ant", "bee", 30),))
+    plan = Plan("pairing", "game", False, 0.05, NAMES, "ant", 5, 5, 0, 100, (PlannedPair("ant", "bee", 30),))
     steps = " ".join(next_steps(decided(found), [plan]))
     assert plan.sentences()[0] in steps
     assert "--plan" not in steps

@@ -33,7 +33,7 @@ TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.9
 #: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
-FEWEST, MOST, DEALT = 2, 256, 20_000
+FEWEST, MOST, DEALT = 4, 256, 20_000
 
 
 @dataclass(frozen=True, eq=False)
