@@ -276,6 +276,11 @@ def design(
     )
 
 
+def plans(found: Evaluation, *, workers: int | None = None, progress: Steps | None = None) -> "tuple[Plan, ...]":
+    """Return the `plan` of every ranking of an evaluation, in their order."""
+    return tuple(plan(found.under(each.weights), workers=workers, progress=progress) for each in found.rankings)
+
+
 def _judged(source: Any, workers: int | None, progress: Steps | None, options: Mapping[str, Any]) -> Evaluation:
     """Return ``source`` if it is an evaluation, else its evaluation."""
     if not isinstance(source, Evaluation):
@@ -317,7 +322,7 @@ def report(
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
         ``source`` is that folder.
     planned
-        Whether to add a `plan`, which can take as long as judging; or the plan itself.
+        Whether to add a `plan` for every ranking, which can take as long as judging; or a plan itself.
     approximate
         Whether to add what the bootstrap says, which guarantees nothing.
     formats
@@ -353,7 +358,7 @@ def report(
         beside=judged_alike(found, beside, workers=workers, progress=progress),
         study=study,
         histories=None if folder is None else _histories(found, folder),
-        plan=plan(found, workers=workers, progress=progress) if planned is True else planned or None,
+        plans=plans(found, workers=workers, progress=progress) if planned is True else (planned,) if planned else (),
     )
     if out is not None:
         written.save(out, formats=tuple(formats))

@@ -173,10 +173,10 @@ def judged(
 
 def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":
     """Return how many trials would settle what each ranking left open; a bar shows on a terminal meanwhile."""
-    from untuned.api import plan
+    from untuned.api import plans
 
     with showing_progress() as progress:
-        return tuple(plan(found.under(each.weights), workers=workers, progress=progress) for each in found.rankings)
+        return plans(found, workers=workers, progress=progress)
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:

@@ -39,8 +39,8 @@ class Report:
         The same scores judged by other methods, for a comparison.
     histories
         What the trials recorded in addition to scores.
-    plan
-        How many trials would settle what is open.
+    plans
+        How many trials would settle what each ranking left open.
     """
 
     evaluation: Evaluation
@@ -49,7 +49,7 @@ class Report:
     version: str
     beside: tuple[Evaluation, ...] = ()
     histories: Histories | None = None
-    plan: Plan | None = None
+    plans: tuple[Plan, ...] = ()
 
     @cached_property
     def html(self) -> str:
@@ -61,7 +61,7 @@ class Report:
             version=self.version,
             beside=self.beside,
             histories=self.histories,
-            plan=self.plan,
+            plans=self.plans,
         )
 
     def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",), workers: int = 1) -> list[Path]:
@@ -119,18 +119,18 @@ def made(
     beside: Sequence[Evaluation] = (),
     study: str | Path | None = None,
     histories: Histories | None = None,
-    plan: Plan | None = None,
+    plans: Sequence[Plan] = (),
 ) -> Report:
     """Return the report of an evaluation, with a title and a command of its own unless given."""
     name = found.provenance.get("study") or found.provenance.get("file")
     return Report(
         evaluation=found,
         title=title or (f"Evaluation of {name}" if name else "Evaluation of reinforcement-learning algorithms"),
-        command=command or _as_python(found, title, beside, study, plan is not None),
+        command=command or _as_python(found, title, beside, study, bool(plans)),
         version=__version__,
         beside=tuple(beside),
         histories=histories,
-        plan=plan,
+        plans=tuple(plans),
     )
 
 

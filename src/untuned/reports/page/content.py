@@ -24,7 +24,7 @@ def content(
     beside: Sequence[Evaluation],
     histories: Histories | None,
     charts: Mapping[str, Any],
-    plan: Plan | None,
+    plans: Sequence[Plan],
     *,
     title: str,
     command: str,
@@ -32,7 +32,7 @@ def content(
 ) -> dict[str, Any]:
     """Return what the template needs, by name; everything is escaped there."""
     readable = _readable(evaluation)
-    steps = next_steps(readable, () if plan is None else (plan,))
+    steps = next_steps(readable, plans)
     # The weights that differ from one environment to another, if there are such.
     weighed = evaluation.each_ranking[-1]
     return {
@@ -56,7 +56,8 @@ def content(
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
         "steps": steps,
-        "plan": () if plan is None else [line for line in plan.sentences() if line not in steps],
+        # What every plan says is said once.
+        "plan": list(dict.fromkeys(line for each in plans for line in each.sentences() if line not in steps)),
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
         "claim": evaluation.claim,

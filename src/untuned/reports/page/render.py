@@ -24,7 +24,7 @@ def page(
     version: str,
     beside: Sequence[Evaluation] = (),
     histories: Histories | None = None,
-    plan: Plan | None = None,
+    plans: Sequence[Plan] = (),
 ) -> str:
     """Return a self-contained HTML document; the same evaluation gives the same text.
 
@@ -42,13 +42,13 @@ def page(
         The same scores judged by other methods, for a comparison.
     histories
         What the trials recorded in addition to scores.
-    plan
+    plans
         How many trials would settle what is open.
     """
     from plotly.offline import get_plotlyjs
 
     charts = chart_data(evaluation, beside, histories)
-    written = content(evaluation, beside, histories, charts, plan, title=title, command=command, version=version)
+    written = content(evaluation, beside, histories, charts, plans, title=title, command=command, version=version)
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template.filters |= {"score": _score, "percent": _percent, "share": _share}
