@@ -98,9 +98,9 @@ class Ranking:
     pairs
         Bounds on the differences of all scores, and verdicts, which hold together with the intervals.
     cap_ab
-        For every verdict "a is better than b" the largest c such that it holds under every weighting in which no
-        environment counts more than c times its weight, ``[a, b]``; NaN without a verdict. None where the method does
-        not say.
+        For every verdict "a is better than b" the largest c such that it holds however environments are weighed, as
+        long as none counts more than c times its weight, with references as they are, ``[a, b]``; NaN without a
+        verdict. None where the method does not say.
     """
 
     weights: Weighting
@@ -353,7 +353,12 @@ class Evaluation:
     def settings(self) -> Mapping[str, object]:
         """The options in use and what was derived from them, as in the JSON."""
         derived = {name: value for name, value in asdict(self.derived).items() if value is not None}
-        return MappingProxyType(self.judging.facts() | derived)
+        # Of one environment there is one ranking, whatever was asked for.
+        found = {
+            "intervals": " and ".join(dict.fromkeys(each.method for each in self.rankings)),
+            "weights": self.weights if len(self.rankings) == 1 else "both",
+        }
+        return MappingProxyType(self.judging.facts() | found | derived)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -526,7 +531,7 @@ class Evaluation:
             "delta": self.delta,
             "rankings": [self.under(each.weights)._ranking_facts() for each in self.rankings],
             "head_to_head": {
-                "pairs": self.head_to_head_rows(),
+                "pairs": self.each_ranking[0].head_to_head_rows(),
                 "cycles": [[self.algorithms[a] for a in cycle] for cycle in self.head_to_head.cycles()],
                 "sentences": list(direct(self)),
             }
@@ -611,10 +616,22 @@ class Evaluation:
     def condition(self) -> str:
         """What the promise of a guaranteed method depends on, the end of a sentence."""
         if not self.anytime:
-            return "if the numbers of trials were chosen beforehand"
+            given = any(each.weights == "given" for each in self.rankings)
+            return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
         if self.judging.max_algorithms is None:
-            return "however often you look, unless algorithms are added because of what was seen"
-        return f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all"
+            return "however often you look, unless algorithms or environments are added because of what was seen"
+        return (
+            f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
+            "environments"
+        )
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Whether each environment counts: those of weight 0 do not; under the game's weights all do."""
+        found: NDArray[np.bool_] = np.any(
+            [(each.q_er.sum(axis=1) > 0.0) | (each.weights == "game") for each in self.rankings], axis=0
+        )
+        return found
 
     def __repr__(self) -> str:
         width = max(9, *(len(name) for name in self.algorithms))

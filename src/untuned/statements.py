@@ -51,8 +51,8 @@ def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
     if agreed:
         found.append(f"Both weightings decide {_count(agreed)} in the same way.")
     for each, by, than in ((first, one, second), (second, other, first)):
-        open_there = than.pairs.better_ab | than.pairs.better_ab.T
-        alone = by & ~open_there
+        decided_there = than.pairs.better_ab | than.pairs.better_ab.T
+        alone = by & ~decided_there
         if alone.any():
             found.append(_alone(each, than, alone, total))
     return tuple(found)
@@ -135,7 +135,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
             if len(evaluation.rankings) == 1 and len(evaluation.environments) > 1 and each.valid:
                 found.append("Equal weights need fewer trials: judge under both, --weights both (weights='both').")
     found += _uneven(evaluation)
-    if evaluation.valid and evaluation.approximate is None and evaluation.trials_ae.all():
+    if evaluation.valid and evaluation.approximate is None and evaluation.trials_ae[:, evaluation.counted].all():
         found.append(
             "For an approximate answer from these trials add --approximate (approximate=True), a bootstrap without "
             "guarantee: it is wrong more often than it says, most of all with few trials."
@@ -149,15 +149,16 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
 
 def _uneven(evaluation: "Evaluation") -> list[str]:
     """Return a sentence on the smallest cell, where it is much smaller than others."""
-    trials = _shared_trials(evaluation)
+    counted = np.flatnonzero(evaluation.counted)
+    trials = _shared_trials(evaluation)[:, counted]
     least, most = int(trials.min()), int(trials.max())
     if _UNEVEN * least > most:
         return []
     a, e = np.argwhere(trials == least)[0]
     return [
         f"{evaluation.algorithms[a]} has {least or 'no'} {'trial' if least == 1 else 'trials'} on "
-        f"{evaluation.environments[e]}, other cells up to {most:,}. All scores depend on every algorithm as a "
-        f"reference: run more trials there first, or leave {evaluation.algorithms[a]} out."
+        f"{evaluation.environments[counted[e]]}, other cells up to {most:,}. Scores depend on all algorithms that are "
+        f"references: run more trials there first, or leave {evaluation.algorithms[a]} out."
     ]
 
 
@@ -197,10 +198,10 @@ def _least_trials(each: "Evaluation") -> list[str]:
 
 def statement(evaluation: "Evaluation") -> str:
     """Return a paragraph for a paper: what was compared and how, what is decided, what is not, and what it assumes."""
-    n, m = len(evaluation.algorithms), len(evaluation.environments)
-    trials = spread(evaluation.trials_ae)
+    n, m = len(evaluation.algorithms), int(np.count_nonzero(evaluation.counted))
+    trials = spread(evaluation.trials_ae[:, evaluation.counted])
     version = evaluation.provenance.get("untuned")
-    looks = evaluation.condition if evaluation.anytime else "their number chosen beforehand"
+    looks = _looks(evaluation)
     level = f"{evaluation.level} (delta = {evaluation.delta:g})"
     promise = (
         f"With probability at least {level}, all of the following verdicts hold together"
@@ -220,10 +221,29 @@ def statement(evaluation: "Evaluation") -> str:
     return " ".join(found)
 
 
+def _looks(evaluation: "Evaluation") -> str:
+    """Return what the promise depends on, as something that was so."""
+    if not evaluation.anytime:
+        given = any(each.weights == "given" for each in evaluation.rankings)
+        return f"their number{' and the weights' if given else ''} chosen beforehand"
+    most = evaluation.judging.max_algorithms
+    if most is None:
+        return "however often results were looked at, no algorithm or environment having been added because of them"
+    return f"however often results were looked at, for up to {most} algorithms, a number chosen beforehand"
+
+
+def _weights_named(each: "Evaluation") -> str:
+    """Return given weights in percent, the heaviest first."""
+    weights = each.environment_weights
+    heaviest = [e for e in np.argsort(-weights, kind="stable") if weights[e] > 0.0]
+    return listed([f"{each.environments[e]} {100.0 * weights[e]:.3g} %" for e in heaviest])
+
+
 def _found_by(each: "Evaluation") -> str:
     """Return the verdicts of one ranking in one or two sentences."""
     better, names, order = each.pairs.better_ab, each.algorithms, each.order
-    start = f"{_capital(each.under_weights)} (method {each.method})"
+    named = f"{_weights_named(each)}; " if each.weights == "given" else ""
+    start = f"{_capital(each.under_weights)} ({named}method {each.method})"
     total, count = _total(each), int(np.count_nonzero(better))
     if not count:
         return f"{start}, {'the pair is not' if total == 1 else f'none of {total} pairs is'} decided."

@@ -80,7 +80,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         )
 
     scores = _Scores(table, pooled, estimates, found)
-    rankings, direct, slack, error = [], None, 0.0, 0.0
+    rankings, head_to_head, slack, error = [], None, 0.0, 0.0
     for each, q_er in weights.items():
         balance = None if q_er is not None else equilibrium(estimates.z_aer)
         weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
@@ -94,7 +94,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
             known = bounded_by_evidence(table, pooled, estimates, q_er, score_a, given.delta, workers)
             if step is not None:
                 step(len(table.environments))
-            bounds, pairs, cap_ab, direct = known.bounds, known.pairs, known.cap_ab, known.head_to_head
+            bounds, pairs, cap_ab = known.bounds, known.pairs, known.cap_ab
+            head_to_head = known.head_to_head
         else:
             bounds, pairs = _ranked(scores, given, score_a, workers, progress)
         slack, error = max(slack, bounds.slack), max(error, 0.0 if balance is None else balance.error)
@@ -124,7 +125,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         trials_ae=table.trials,
         ranges=table.ranges,
         scores=table,
-        head_to_head=direct,
+        head_to_head=head_to_head,
         derived=_derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
         provenance=table.provenance,
         warnings=(

@@ -126,6 +126,11 @@ class Judging:
                 f"intervals={self.method.name!r} is for weights chosen beforehand: pass weights='uniform', or leave "
                 "intervals out, which uses it for equal weights and another method for the game's"
             )
+        if self.max_algorithms is not None and not self.anytime:
+            raise InvalidInput(
+                "max_algorithms is for methods that hold at all times: pass intervals='betting', or leave it out and "
+                "choose the algorithms before you look at scores"
+            )
         self._set("resamples", whole("resamples", self.resamples, 1, f"{RESAMPLES} as in the paper"))
         self._set("seed", whole("seed", self.seed, 0, f"{SEED} by default"))
         if self.refine is not None:

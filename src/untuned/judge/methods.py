@@ -57,6 +57,7 @@ def register(own: Method) -> Method:
     InvalidInput
         For the name of one of the methods that come with the package.
     """
+    _check_own(own)
     if any(each.name == own.name and each is not own for each in BUILT_IN):
         raise InvalidInput(f"the method {own.name!r} comes with untuned: give your own another name")
     METHODS[own.name] = own
@@ -69,6 +70,7 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
     A `Method` that is in no list is taken as it is.
     """
     if isinstance(name, Method):
+        _check_own(name)
         return name
     if name is None:
         return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
@@ -76,6 +78,11 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
     if name not in list(METHODS):
         raise UnknownName("interval method", name, METHODS, "`untuned list intervals` says what each does")
     return METHODS[name]
+
+
+def _check_own(own: Method) -> None:
+    if own.fixed and own not in BUILT_IN:
+        raise InvalidInput(f"the method {own.name!r} has fixed=True, which is for 'pooled' alone: leave it out")
 
 
 def check_conventions(chosen: Method, conventions: Conventions) -> None:

@@ -96,10 +96,11 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     if not isinstance(evaluation, Evaluation):
         raise InvalidInput(f"a plan needs an Evaluation, not {type(evaluation).__name__}: pass what evaluate returns")
     check_plan(evaluation.judging)
-    measured = evaluation.trials_ae[evaluation.trials_ae > 0]
+    own_ae = evaluation.trials_ae[:, evaluation.counted]
+    measured = own_ae[own_ae > 0]
     smallest = int(measured.min())
     if smallest >= most:
-        raise InvalidInput(f"most={most}: every cell has {smallest} trials already. Pass a larger number")
+        raise InvalidInput(f"most={most}: the smallest cell has as many trials already. Pass a larger number")
 
     order, score_a = evaluation.order, evaluation.score_a
     better_ab = evaluation.pairs.better_ab
@@ -111,7 +112,7 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
     ]
     kinds = evaluation.scores.kinds
     estimates = percentiles(pools(evaluation.scores))
-    missing = bool((estimates.trials_ae == 0).any())
+    missing = int(np.count_nonzero(estimates.trials_ae[:, evaluation.counted] == 0))
     pooled = evaluation.judging.method_under(evaluation.weights).fixed
     predictor: _Predictor = (
         _Resampled(evaluation, estimates, workers) if pooled else _Boxed(_pilot(evaluation, estimates))
@@ -156,7 +157,7 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
         algorithms=evaluation.algorithms,
         fewest=smallest,
         largest=int(measured.max()),
-        missing=int(np.count_nonzero(estimates.trials_ae == 0)),
+        missing=missing,
         most=most,
         pairs=tuple(
             PlannedPair(

@@ -89,8 +89,8 @@ def pooled(
         return math.log(statements / (part * delta))
 
     evidence = differences(given, nats(VERDICTS, directions), workers)
-    above, below = scores(given, nats(SCORES, 2 * n), workers)
     ends = nats(SCORES, 2 * n)
+    above, below = scores(given, ends, workers)
     low_a = np.minimum(np.maximum(0.5 + above.lower_limit(ends)[:, 0], 0.0), score_a)
     high_a = np.maximum(np.minimum(0.5 - below.lower_limit(ends)[:, 0], 1.0), score_a)
     difference_ab = score_a[:, None] - score_a[None, :]
@@ -102,6 +102,8 @@ def pooled(
     # All of it holds together: a verdict bounds a difference, too.
     high_ab = np.where(better.T, np.minimum(high_ab, 0.0), high_ab)
     caps = evidence.largest_cap(given.weights_e, nats(CAPS, directions))
+    # From there on every weighting is included.
+    caps = np.minimum(caps, 1.0 / given.weights_e.min())
     return Pooled(
         Bounds(low_a, high_a, 0.0),
         Pairs(-high_ab.T, high_ab, better),

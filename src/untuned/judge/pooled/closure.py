@@ -41,6 +41,9 @@ def _by_all_orders(evidence: Floats, delta: float) -> Bools:
     weights = order_weights(n)
     ruled_out = weights @ evidence.ravel() >= 1.0 / delta
     left = levels[~ruled_out]
+    if not len(left):
+        # Evidence against every order, the true one included, has a probability of at most delta, and no answer.
+        return np.zeros((n, n), dtype=np.bool_)
     # a is better than b if it is in every order that is left.
     return np.array([[(left[:, a] > left[:, b]).all() for b in range(n)] for a in range(n)]) & ~np.eye(n, dtype=bool)
 

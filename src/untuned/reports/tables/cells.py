@@ -1,5 +1,6 @@
 """What a table is made of: cells that know their numbers, in columns that have names for them."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -129,7 +130,7 @@ class Times:
     number
         As it is.
     most
-        The number from which on every weighting is included.
+        The number from which on every weighting of environments is included.
     """
 
     number: float | None
@@ -142,10 +143,13 @@ class Times:
 
     @property
     def shown(self) -> tuple[str]:
-        """What a person reads."""
-        if self.number is None:
+        """What a person reads: rounded down, for no more is known."""
+        if self.number is None or self.most <= 1.0:
+            # One environment has one weighting.
             return (MISSING,)
-        return ("any" if self.number >= self.most else f"{Digits(1).shown(self.number)}x",)
+        return (
+            "any" if self.number >= self.most - 1e-9 else f"{Digits(1).shown(math.floor(10.0 * self.number) / 10.0)}x",
+        )
 
 
 @dataclass(frozen=True)

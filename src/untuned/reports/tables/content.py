@@ -16,8 +16,8 @@ from untuned.reports.tables.table import Table
 SCORES = Digits(4)
 #: What the column for robustness says.
 HOLDS_UP_TO = (
-    "Holds up to: the verdict holds under every weighting in which no environment counts more than so many times its "
-    "weight."
+    "Holds up to: the verdict holds however environments are weighed, as long as none counts more than so many times "
+    "its weight, with references as they are."
 )
 
 _ALGORITHM = Column("Algorithm", ("algorithm",), "text")
