@@ -62,8 +62,9 @@ class Judging:
         How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
         default as many as take seconds, none on large boards; 0 for none.
     max_algorithms
-        How many algorithms there will be at most, chosen before the first look at the scores: intervals are then as
-        wide as for so many, and adding algorithms because of what was seen is covered. By default those of the table.
+        For methods that hold at all times: how many algorithms there will be at most, chosen before the first look at
+        the scores. Intervals are then as wide as for so many, and adding algorithms because of what was seen is
+        covered. By default those of the table.
 
     Examples
     --------
