@@ -51,6 +51,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
 	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
+	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
 	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors

@@ -37,11 +37,21 @@ CLOSE = 1.05
 class Actual:
     """Numbers of trials that it takes, by what half of some data sets show."""
 
-    def __init__(self, drawn_from: Population, method: str, looks: int, refine: int, most: int) -> None:
+    def __init__(
+        self,
+        drawn_from: Population,
+        judging: Judging,
+        looks: int,
+        most: int,
+        *,
+        close: float = CLOSE,
+        key: tuple[int, ...] = (),
+    ) -> None:
+        self._key = key
         self._population = drawn_from
-        self._method = method
+        self._judging = judging
         self._looks = looks
-        self._refine = refine
+        self._close = close
         self.most = most
         self._shares = cache(self._share)
 
@@ -50,7 +60,7 @@ class Actual:
         low, high = 1.0, float(self.most)
         if not self._decided(self.most, better, worse):
             return float("inf")
-        while high / low > CLOSE:
+        while high / low > self._close:
             middle = float(np.sqrt(low * high))
             if self._decided(round(middle), better, worse):
                 high = middle
@@ -60,18 +70,18 @@ class Actual:
 
     def _decided(self, trials: int, better: str, worse: str) -> bool:
         # Numbers of trials in equal ratios, so that pairs share data sets.
-        step = round(np.log(trials) / np.log(CLOSE))
+        step = round(np.log(trials) / np.log(self._close))
         names, share_ab = self._shares(step)
         return bool(share_ab[names.index(better), names.index(worse)] >= 0.5)
 
     def _share(self, step: int) -> tuple[tuple[str, ...], Floats]:
-        trials = min(max(round(CLOSE**step), 2), self.most)
+        trials = min(max(round(self._close**step), 2), self.most)
         found: list[Floats] = []
         names: tuple[str, ...] = ()
         for number in range(self._looks):
-            table = self._population.sample(trials, np.random.default_rng([3, number, trials]))
+            table = self._population.sample(trials, np.random.default_rng([3, number, trials, *self._key]))
             names = table.algorithms
-            judged = Judging(intervals=self._method, weights="game", refine=self._refine).judge(table, workers=1)
+            judged = self._judging.judge(table, workers=1)
             found.append(judged.pairs.better_ab.astype(np.float64))
         return names, np.mean(found, axis=0)
 
@@ -115,17 +125,19 @@ class Compared:
                 }
 
 
-def compared(drawn_from: Population, method: str, size: int, pilots: int, refine: int, actual: Actual) -> Compared:
-    """Compare predictions with what it takes."""
+def compared(
+    drawn_from: Population, judging: Judging, size: int, pilots: int, actual: Actual, key: tuple[int, ...] = ()
+) -> Compared:
+    """Compare predictions with what it takes; of populations with different keys data sets are independent."""
     found = Compared()
     for number in range(pilots):
-        table = drawn_from.sample(size, np.random.default_rng([4, number, size]))
-        begin = time.perf_counter()
-        evaluation = Judging(intervals=method, weights="game", refine=refine).judge(table, workers=1)
-        between = time.perf_counter()
+        table = drawn_from.sample(size, np.random.default_rng([4, number, size, *key]))
+        begin = time.process_time()
+        evaluation = judging.judge(table, workers=1)
+        between = time.process_time()
         planned = plan(evaluation)
         found.evaluating += between - begin
-        found.planning += time.perf_counter() - between
+        found.planning += time.process_time() - between
         for pair in planned.pairs:
             taken = min(actual.trials(pair.a, pair.b), actual.trials(pair.b, pair.a))
             if pair.trials is None:
@@ -145,9 +157,10 @@ def measured(chosen: list[Population], options: argparse.Namespace) -> Iterator[
         # A plan is for the same number in every cell.
         even = replace(each, shares=()) if isinstance(each, KnownPopulation) else each
         for method in options.methods:
-            actual = Actual(even, method, options.looks, options.refine, options.most)
+            judging = Judging(intervals=method, weights="game", refine=options.refine)
+            actual = Actual(even, judging, options.looks, options.most)
             for size in options.sizes:
-                found = compared(each, method, size, options.pilots, options.refine, actual)
+                found = compared(each, judging, size, options.pilots, actual)
                 totals[method, size].add(found)
                 yield from found.rows(population=each.name, method=method, pilot=size)
     for (method, size), total in totals.items():

@@ -157,6 +157,68 @@ def plan_collected_settings(results: Results) -> str:
     )
 
 
+_POOLED_PLAN = "pooled-plan"
+
+
+def pooled_plan(results: Results) -> str:
+    """Return predicted over actual numbers for `pooled`; pairs that stayed open are counted once for a pilot."""
+    words = {"all": "all", "near": f"up to {named(10)} times the pilot", "far": "beyond that"}
+    lines = []
+    for row in results.rows(_POOLED_PLAN, "predictions"):
+        whole = row["predictions"] == "all"
+        lines.append(
+            [
+                words[row["predictions"]],
+                f"{row['pilot']}",
+                f"{row['pairs']}",
+                *(f"{row[key]:.2f}" for key in ("median", "tenth", "ninetieth")),
+                *(percent(row[key]) for key in ("within_2", "within_3")),
+                f"{row['never']}" if whole else "",
+                duration(row["plan_seconds"]) if whole else "",
+            ]
+        )
+    heading = ["predictions", "pilot", "pairs", "median", "a tenth below", "a tenth above", "within 2", "within 3"]
+    return table([*heading, "not decided", "processor's time"], lines)
+
+
+def pooled_plan_settings(results: Results) -> str:
+    found = results.settings(_POOLED_PLAN)
+    pilots = "one pilot" if found["pilots"] == 1 else f"{named(found['pilots'])} pilots"
+    return (
+        f"{named(found['boards'])} boards and {pilots} of each size on each, {named(found['looks'])} fresh data sets, "
+        f"and no more than {found['most']:,} trials"
+    )
+
+
+def design(results: Results) -> str:
+    row = results.row(_POOLED_PLAN, "differences")
+    name = f"difference found with probability {percent(row['power'])}"
+    return table(
+        ["trials per cell", *(f"{trials}" for trials in row["trials"])],
+        [[name, *(f"{each:.3f}" for each in row["differences"])]],
+    )
+
+
+def design_settings(results: Results) -> str:
+    row = results.row(_POOLED_PLAN, "differences")
+    board = f"{row['algorithms']} algorithms and {row['environments']} environments"
+    return f"{board} at a heterogeneity of {row['heterogeneity']:g}, in {duration(row['seconds'])} of a processor"
+
+
+def crowds(results: Results) -> str:
+    """Return how often one difference is found in two surroundings."""
+    rows = results.rows(_POOLED_PLAN, "crowd")
+    where = {
+        "first and last of close ones": "between the first and the last of algorithms that are close to each other",
+        "neighbours, far apart": "between neighbours of algorithms that are far apart",
+    }
+    told = [
+        f"{row['difference']:.2f} was found in {percent(row['found'])} of {row['pairs']} cases {where[row['crowd']]}"
+        for row in rows
+    ]
+    return f"With {named(rows[0]['trials'])} trials per cell a difference of {', and one of '.join(told)}"
+
+
 # --- few runs under equal weights
 
 _FEW_RUNS = "pooled-power"
@@ -238,4 +300,9 @@ PARTS: Mapping[str, Part] = {
     "power-plan": plan,
     "power-plan-settings": plan_settings,
     "power-plan-collected-settings": plan_collected_settings,
+    "power-pooled-plan": pooled_plan,
+    "power-pooled-plan-settings": pooled_plan_settings,
+    "power-design": design,
+    "power-design-settings": design_settings,
+    "power-crowds": crowds,
 }

@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
-LONGER = ("power", "pooled_power", "plan", "report")
+LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report")
 
 
 # --- the pages
@@ -291,6 +291,7 @@ TINY = {
     "power": "--only limits --trials 10 --sizes 10 --replicates 1",
     "pooled_power": "--data-sets 1 --boards 3x57 --only power",
     "plan": "--populations normal --sizes 10 --pilots 1 --looks 1 --refine 5 --most 100",
+    "pooled_plan": "--boards 1 --sizes 5 --looks 1 --most 20 --data-sets 2 --only plan crowd",
     "report": "--boards small --only page --trials 20",
 }
 
@@ -331,6 +332,7 @@ def test_a_tiny_run_writes_the_rows_of_which_pages_are_made(
         ("widths", "--level 2"),
         ("power", "--sizes 20 --trials 10"),
         ("pooled_power", "--data-sets 0"),
+        ("pooled_plan", "--boards 0"),
         ("report", "--trials 0"),
     ],
 )

@@ -8,9 +8,7 @@ curve: the probability of a verdict at every difference. It is made increasing (
 power that is asked for.
 
 It is an average over what the others do. Between the same two scores a verdict is more probable where all other pairs
-are far apart, for closed testing and because rows then vary less. On 6 x 18 with 5 trials, a difference of 0.17 is
-found with probability 0.26 between the first and the last of six close algorithms, and 0.95 between two neighbours of
-six that are far apart.
+are far apart, for closed testing and because rows then vary less; `benchmarks/pooled_plan.py` measures how much more.
 """
 
 import math
@@ -43,7 +41,7 @@ _SIMULATED = 128
 _PAIRS, _BOARDS = 720, (8, 160)
 # How much algorithms differ, in standard deviations of a trial.
 _SPREAD = 0.5
-# Arrangements of a board, and bets on rows that may be computed for one number of trials: some three seconds.
+# Arrangements of a board, and bets on rows that may be computed for one number of trials: a few seconds.
 _ARRANGEMENTS = 4
 _WORK = 2.5e7
 # The variance of a row, by and large, and by how much scores differ if means do: for a first guess.

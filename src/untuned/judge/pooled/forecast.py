@@ -4,11 +4,10 @@ A resampled board has T' trials in every cell, drawn with replacement from those
 as that of an evaluation is; a pair is predicted to be decided where at least half of the boards decide it. The first
 trials of a long sample are those of a short one, so more trials hardly ever decide less.
 
-Two errors of this nearly cancel. A sample of T trials varies less than what it was drawn from, by the factor 1 - 1/T,
-so that too few seem to be needed; and pairs that are open are more often than not those whose difference came out too
-small, so that too many seem to be. For pilots of 5 trials on 6 x 18 boards, the median of predicted over actual numbers
-is 1.1, and 1.2 for pilots of a single one. It was further off when T' (1 - 1/T) trials were drawn instead of T', and no
-nearer when noise was added to the drawn scores.
+Two errors of this oppose each other. A sample of T trials varies less than what it was drawn from, by the factor
+1 - 1/T, so that too few seem to be needed; and pairs that are open are more often than not those whose difference came
+out too small, so that too many seem to be. `benchmarks/pooled_plan.py` measures what remains: on 6 x 18 boards numbers
+are mostly too small for pilots of a single trial, mostly too large for pilots of 20, and in between for 2 and 5.
 
 Boards are resampled up to a size that takes a fraction of a second. Beyond it the evidence is scaled
 (`untuned.judge.pooled.evidence.with_more_trials`).
@@ -29,22 +28,20 @@ from untuned.judge.streams import Words, next_word, skip_first, streams
 from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: Resampled boards, and arrangements of each; the second is for large boards. An evaluation has more arrangements,
-#: which adds 2 % to its evidence.
+#: Resampled boards, and arrangements of each; the second is for large boards. An evaluation has more arrangements.
 BOARDS = (9, 3)
 ARRANGEMENTS = (8, 2)
 DEALT = 2000
 #: Trials of a cell that are simulated: at most, and at least, whatever the size of the board.
 MOST, LEAST = 100, 10
-#: Bets on rows that may be computed for one number of trials: half a second.
+#: Bets on rows that may be computed for one number of trials: a fraction of a second.
 WORK = 4e6
 
 
 def verdicts(evidence: Evidence, delta: float) -> Bools:
     """Return which a are shown to be better than which b, [a, b], ``delta`` being that of the whole ranking.
 
-    An evaluation also looks at the intervals on differences. They have a smaller part of delta, and decide next to
-    nothing that this does not.
+    An evaluation also looks at the intervals on differences, which have a smaller part of delta and are left out here.
     """
     return decided(evidence.log_e(), VERDICTS * delta)
 
@@ -148,7 +145,7 @@ def forecast(table: ScoreTable, estimates: Percentiles, q_er: Floats, delta: flo
 
 
 def effort(n: int, m: int) -> tuple[int, int, int]:
-    """Return numbers of boards, of arrangements, and of trials per cell that take half a second together."""
+    """Return numbers of boards, of arrangements, and of trials per cell that take a fraction of a second together."""
     for boards, arrangements in zip(BOARDS, ARRANGEMENTS, strict=True):
         trials = int(WORK / (m * n * (n - 1) * boards * arrangements))
         if trials >= 2 * LEAST:
