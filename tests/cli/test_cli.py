@@ -106,6 +106,7 @@ def test_interval_methods_say_whether_they_keep_their_level() -> None:
         "bentkus": True,
         "betting": True,
         "pairing": True,
+        "pooled": True,
         "wilson": False,
     }
     printed = {line.split()[0]: line for line in succeeded("list", "intervals").splitlines() if line.strip()}

@@ -160,7 +160,7 @@ def test_run_prints_the_ranking_and_where_the_trials_are(call: Call, small: Path
     said = call("run", small, "--workers", "1")
     assert said.code == 0
     lines = said.out.splitlines()
-    assert lines[0] == "2 algorithms on 2 environments, 2 to 3 trials per cell; intervals: pairing, delta = 0.05"
+    assert lines[0] == "2 algorithms on 2 environments, 2 to 3 trials per cell; delta = 0.05"
     for line, row in zip(lines[3:5], untuned.evaluate(tmp_path / "small").rows(), strict=True):
         assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
     assert any(line.startswith(MARKED) for line in lines[3:5])
@@ -217,18 +217,22 @@ def test_run_checks_what_it_is_told_before_any_trial(
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "options", "words"),
     [
-        (SMALL.replace(', "q"', ""), ("there is one algorithm", "Add another")),
-        (re.sub("environments = .*", f'environments = ["{CHAIN}"]', SMALL), ("one environment", "weights='uniform'")),
+        (SMALL.replace(', "q"', ""), (), ("there is one algorithm", "Add another")),
+        (
+            re.sub("environments = .*", f'environments = ["{CHAIN}"]', SMALL),
+            ("--weights", "game"),
+            ("one environment", "weights='uniform'"),
+        ),
     ],
     ids=["one algorithm", "one environment"],
 )
 def test_run_refuses_what_cannot_be_compared_before_any_trial(
-    content: str, words: tuple[str, ...], call: Call, small: Path, tmp_path: Path
+    content: str, options: tuple[str, ...], words: tuple[str, ...], call: Call, small: Path, tmp_path: Path
 ) -> None:
     small.write_text(content)
-    refused(call("run", small), *words)
+    refused(call("run", small, *options), *words)
     assert list(tmp_path.iterdir()) == [small]
     # Collecting is another matter.
     assert call("collect", small, "--workers", "1").code == 0

@@ -311,7 +311,7 @@ def test_an_environment_without_weight_may_be_empty() -> None:
     rng = np.random.default_rng(3)
     drawn = rng.normal(0.3 * np.arange(4)[:, None, None], 1.0, size=(4, 6, 150))
     cells = [[*row, rng.normal(size=0 if a == 1 else 2)] for a, row in enumerate(drawn)]
-    found = evaluate(ScoreTable.from_array(cells), weights=[1.0] * 6 + [0.0])
+    found = evaluate(ScoreTable.from_array(cells), intervals="pairing", weights=[1.0] * 6 + [0.0])
     assert found.settings["functional"] == 0.5
     apart = separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab
     error = np.sqrt(2.0 * np.log(12 / 0.025)) * np.sqrt(6 * (3 / 4 / 6) ** 2 / 150)
