@@ -149,7 +149,8 @@ def test_the_paragraph_of_an_approximate_method_promises_nothing() -> None:
     text = evaluate(few(), intervals="bootstrap", resamples=20).statement
     assert "approximate, without guarantee" in text
     assert "probability at least" not in text
-    assert "however often you look" in evaluate(few(), intervals="betting").statement
+    assert "however often results were looked at" in evaluate(few(), intervals="betting").statement
+    assert "number and the weights chosen beforehand" in evaluate(few(), weights=[1.0, 3.0]).statement
 
 
 def test_long_lists_are_counted() -> None:

@@ -24,10 +24,12 @@ from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import GAME, Judging, whole
+from untuned.judge.methods import DEFAULT, method
 from untuned.judge.multiplicity import boxes_with_weight, check_maximum, declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
 from untuned.judge.pooled.bounds import pooled as bounded_by_evidence
+from untuned.judge.pooled.bounds import share_of_boxes
 from untuned.judge.prefixes import without_gaps
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
@@ -78,6 +80,11 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         found = boxes_with_weight(
             methods[boxed[0]], table, pooled, estimates, level, judging.conventions, weights[boxed[0]]
         )
+    elif len(weights) == 1 and methods[next(iter(weights))].fixed and any_q_er is not None:
+        part = share_of_boxes(any_q_er)
+        if part > 0.0:
+            found = boxes_with_weight(method(DEFAULT), table, pooled, estimates, part * spent, "valid", any_q_er)
+            shares = dict.fromkeys(shares, 1.0 - part)
 
     scores = _Scores(table, pooled, estimates, found)
     rankings, head_to_head, slack, error = [], None, 0.0, 0.0
@@ -91,7 +98,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         if methods[each].fixed:
             assert q_er is not None
             step = counter("environments", len(table.environments), progress)
-            known = bounded_by_evidence(table, pooled, estimates, q_er, score_a, given.delta, workers)
+            known = bounded_by_evidence(table, pooled, estimates, q_er, score_a, given.delta, found, workers)
             if step is not None:
                 step(len(table.environments))
             bounds, pairs, cap_ab = known.bounds, known.pairs, known.cap_ab

@@ -17,12 +17,18 @@ from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.judge.pooled.closure import decided, transitive
 from untuned.judge.pooled.evidence import Bools, Weighed, differences, head_to_head, scores, weighed
-from untuned.judge.propagate import Bounds
+from untuned.judge.propagate import Bounds, weighted
+from untuned.judge.simultaneous_intervals import Boxes
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs
 
 #: Parts of delta. What is asked for most often gets most of it; a part of a half costs 0.7 of some ten nats.
 VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.7, 0.08, 0.04, 0.04, 0.1, 0.04
+
+#: On fewer environments of equal weight than this, or what amounts to that, little adds up: intervals on percentiles
+#: get a part of delta and bound scores, too. Those of the game's ranking, where they are there, do so for nothing.
+SPREAD = 3
+SHARE_OF_BOXES = 0.5
 
 METHOD = Method(
     "pooled",
@@ -64,6 +70,7 @@ def pooled(
     q_er: Floats,
     score_a: Floats,
     delta: float,
+    boxes: Boxes | None = None,
     workers: int = 1,
 ) -> Pooled:
     """Return scores' bounds, verdicts and head-to-head comparisons for weights chosen beforehand.
@@ -78,6 +85,8 @@ def pooled(
         The estimated scores.
     delta
         The probability that any of it is wrong.
+    boxes
+        Intervals on percentiles with a delta of their own, which bound scores and differences, too.
     workers
         Threads; no number depends on it.
     """
@@ -91,8 +100,9 @@ def pooled(
     evidence = differences(given, nats(VERDICTS, directions), workers)
     ends = nats(SCORES, 2 * n)
     above, below = scores(given, ends, workers)
-    low_a = np.minimum(np.maximum(0.5 + above.lower_limit(ends)[:, 0], 0.0), score_a)
-    high_a = np.maximum(np.minimum(0.5 - below.lower_limit(ends)[:, 0], 1.0), score_a)
+    known = Bounds(np.zeros(n), np.ones(n), 0.0) if boxes is None else weighted(boxes, q_er)
+    low_a = np.minimum(np.maximum(0.5 + above.lower_limit(ends)[:, 0], known.low_a), score_a)
+    high_a = np.maximum(np.minimum(0.5 - below.lower_limit(ends)[:, 0], known.high_a), score_a)
     difference_ab = score_a[:, None] - score_a[None, :]
     high_ab = np.minimum(-evidence.lower_limit(nats(DIFFERENCES, directions)).T, high_a[:, None] - low_a[None, :])
     same_ab = given.same_eab.all(axis=0)
@@ -110,6 +120,15 @@ def pooled(
         np.where(better, np.fmax(caps, 1.0), np.nan),
         _head_to_head(given, estimates, q_er, delta, workers),
     )
+
+
+def share_of_boxes(q_er: Floats) -> float:
+    """Return the part of a ranking's delta that goes to intervals on percentiles: by the weights alone.
+
+    Half of it on one environment, where scores' intervals are half as wide for it; a quarter on two.
+    """
+    spread = int(1.0 / float(np.sum(np.square(q_er.sum(axis=1)))) + 1e-9)
+    return SHARE_OF_BOXES / spread if spread < SPREAD else 0.0
 
 
 def _head_to_head(given: Weighed, estimates: Percentiles, q_er: Floats, delta: float, workers: int) -> HeadToHead:
