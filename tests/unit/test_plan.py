@@ -287,7 +287,7 @@ def test_what_cannot_be_planned_with_is_refused() -> None:
         plan(evaluate(two(), intervals="bootstrap", resamples=10))
     with pytest.raises(InvalidInput, match="conventions='valid'"):
         plan(evaluate(two(), intervals="pbp", conventions="paper"))
-    with pytest.raises(InvalidInput, match="most=100: .* already"):
+    with pytest.raises(InvalidInput, match=r"most=100: .* already"):
         plan(evaluate(two()), most=100)
     with pytest.raises(InvalidInput, match="workers=0"):
         plan(evaluate(two()), workers=0)
