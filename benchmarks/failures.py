@@ -73,7 +73,7 @@ POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
         "data_sets": 2_000,
     },
 }
-#: In this order, so that whoever stops early has the most telling ones.
+#: The most telling ones first: a run that is stopped early has those.
 POOLED_LEVELS = (
     *((part, 0.5) for part in ("two", "five")),
     *((part, 0.05) for part in ("two", "broken", "five", "both", "given", "pairing")),

@@ -815,7 +815,7 @@ def test_environments_without_weight_do_not_count(intervals: str) -> None:
     rng = np.random.default_rng(5)
     row = {a: {e: rng.normal(mean, 1.0, 60) for e in "xy"} for mean, a in enumerate("abc")}
     alone = ScoreTable.from_dict(row)
-    # One of the cells without weight is empty, and nobody says so.
+    # One of the cells without weight is empty, and there is no warning.
     cells = {a: {"none": rng.normal(0.0, 1.0, 7 if a != "b" else 0), **row[a]} for a in "abc"}
     given = {"x": 2.0, "y": 1.0}
     with_more = evaluate(ScoreTable.from_dict(cells), intervals=intervals, weights=given, resamples=50)

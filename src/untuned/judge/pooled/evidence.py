@@ -221,7 +221,9 @@ def growth(given: Weighed, larger: Weighed, nats: float) -> Growth:
     *after, larger_stakes, log_share = _bets(larger, nats)
 
     def variances(these: Weighed, forms: Sequence[_Form], stakes: Floats) -> Floats:
-        squares = np.concatenate([np.repeat(_squares(these, form)[None], len(LADDER), axis=0) for form in forms])
+        squares = np.concatenate(
+            [np.repeat(_squares(these, form).sum(axis=0)[None], len(LADDER), axis=0) for form in forms]
+        )
         found: Floats = np.square(stakes) * squares
         return found
 
@@ -312,26 +314,20 @@ def _split(given: Weighed) -> _Form:
 
 
 def _squares(given: Weighed, form: _Form) -> Floats:
-    """Return the sum of w_e^2/R_e over environments, [a, b]."""
-    squares = np.divide(
+    """Return w_e^2/R_e, [e, a, b]; 0 where there are no rows."""
+    found: Floats = np.divide(
         np.square(given.weights_e)[:, None, None],
         form.rows_eab,
         out=np.zeros(form.rows_eab.shape),
         where=form.rows_eab > 0,
     )
-    found: Floats = squares.sum(axis=0)
     return found
 
 
 def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
     """Return the stakes lambda_j, [bet, a, b]."""
     part, variance = TOP[form.kind]
-    squares = np.divide(
-        np.square(given.weights_e)[:, None, None],
-        form.rows_eab,
-        out=np.zeros(form.rows_eab.shape),
-        where=form.rows_eab > 0,
-    )
+    squares = _squares(given, form)
     with np.errstate(divide="ignore"):
         largest = np.minimum(
             part / (squares * form.bound_eab).sum(axis=0), np.sqrt(2.0 * nats / (variance * squares.sum(axis=0)))
