@@ -70,8 +70,8 @@ def evaluate(
     Evaluation of 2 algorithms on 2 environments
     Equal weights (pooled)
     algorithm  score   low     high    rank (worst, best)
-    good       0.7258  0.7119  0.7399  1 (1, 1)
-    poor       0.2742  0.2601  0.2881  2 (2, 2)
+    good       0.7258  0.7141  0.7340  1 (1, 1)
+    poor       0.2742  0.2660  0.2859  2 (2, 2)
     good is better than poor.
     The game's weights (pairing)
     algorithm  score   low     high    rank (worst, best)

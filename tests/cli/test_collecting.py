@@ -161,9 +161,11 @@ def test_run_prints_the_ranking_and_where_the_trials_are(call: Call, small: Path
     assert said.code == 0
     lines = said.out.splitlines()
     assert lines[0] == "2 algorithms on 2 environments, 2 to 3 trials per cell; delta = 0.05"
-    for line, row in zip(lines[3:5], untuned.evaluate(tmp_path / "small").rows(), strict=True):
-        assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
-    assert any(line.startswith(MARKED) for line in lines[3:5])
+    for ranking in untuned.evaluate(tmp_path / "small").each_ranking:
+        start = lines.index(ranking.rankings[0].heading) + 2
+        for line, row in zip(lines[start : start + 2], ranking.rows(), strict=True):
+            assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
+        assert any(line.startswith(MARKED) for line in lines[start : start + 2])
     folder = tmp_path / "small"
     assert lines[-1] == f"The trials are in {folder}. Next: untuned report {folder} --out report.html"
     assert "10 of 10 trials (100 %), 4 of 4 cells" in said.err
