@@ -75,7 +75,7 @@ class _Shape:
             for cells in ([row.cells[k] for row in table.rows] for k in range(len(table.columns)))
         ]
         wide = 0.4 if sum(column.is_text for column in table.columns) == 1 else 0.25
-        if len(table.columns) > 4 and not self.long:
+        if len(table.columns) > 4:
             wide = min(wide, 0.19)
         wrapping = f">{{\\raggedright\\arraybackslash}}p{{{wide}\\linewidth}}"
         parts = [
