@@ -1,4 +1,4 @@
-"""Plans from pilots beside what it takes: right within a factor of two, on average; designs beside actual power."""
+"""Predicted numbers of trials compared with actual ones, and designs compared with actual power."""
 
 from dataclasses import dataclass
 
