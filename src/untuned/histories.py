@@ -21,12 +21,19 @@ class History:
         By name, the distribution of the values, as text.
     returns
         The returns of every trial's episodes, in order; empty where none were kept.
+    steps
+        At which step of its training a trial reached each of its returns, in the same shape; empty where returns are
+        those of episodes one after another.
+    runs
+        The name of every trial, its seed for example; empty where trials have numbers only.
     """
 
     scores: Floats
     hyperparameters: Mapping[str, tuple[Any, ...]]
     distributions: Mapping[str, str]
     returns: tuple[Floats, ...]
+    steps: tuple[Floats, ...] = ()
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +48,14 @@ class Histories:
         The most trials read per cell: the first ones by number, so that no result selects them.
     facts
         How the trials were run, for readers: the study's seed, its metric and so on.
+    unit
+        What `History.steps` count, as it stands below an axis: ``"step"``, ``"frame"``, ``"episode"``.
     """
 
     cells: Mapping[tuple[str, str], History]
     most: int
     facts: Mapping[str, str] = field(default_factory=dict)
+    unit: str = "episode"
 
     @property
     def has_returns(self) -> bool:

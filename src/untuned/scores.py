@@ -6,9 +6,9 @@ different numbers of trials, and none at all.
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from untuned.errors import InvalidInput, UnknownName
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Texts = NDArray[np.str_]
 
 #: The lowest and the highest score an environment can give; infinite where nothing is declared.
 Range = tuple[float, float]
@@ -50,6 +51,12 @@ class ScoreTable:
         Where the scores came from, for the report.
     unbroken_ae
         How many scores of every cell come before its first missing trial; None where trials have no numbers.
+    runs
+        ``runs[a][e]``: which run each score of the cell belongs to (a seed, a run's name), in the same order; None
+        where the source does not say.
+    failed_ae
+        How many trials of every cell failed or had no finite score, so that they count as the worst; None where none
+        did.
     """
 
     algorithms: tuple[str, ...]
@@ -59,6 +66,8 @@ class ScoreTable:
     kinds: Ints
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     unbroken_ae: Ints | None = None
+    runs: tuple[tuple[Texts, ...], ...] | None = None
+    failed_ae: Ints | None = None
 
     @classmethod
     def from_dict(
@@ -179,6 +188,8 @@ class ScoreTable:
         environment: tuple[Sequence[str], NDArray[np.integer]],
         score: Floats,
         *,
+        run: tuple[Sequence[str], NDArray[np.integer]] | None = None,
+        failed: NDArray[np.bool_] | None = None,
         ranges: Mapping[str, Range] | Range | None = None,
         identical: Identical = (),
         nonfinite: Nonfinite = "error",
@@ -192,6 +203,11 @@ class ScoreTable:
             Distinct names, and for every row the index of its name.
         score
             The score of every row.
+        run
+            Names of runs, and for every row the index of its run; None where that is not known.
+        failed
+            For every row, whether the trial failed; its score is then what was counted for it. None where that is not
+            known.
         ranges
             The lowest and highest score of environments, by name; or one pair for all of them.
         identical
@@ -210,12 +226,20 @@ class ScoreTable:
         few = len(algorithms) * width < 2**16
         order = np.argsort(where.astype(np.uint16) if few else where, kind="stable")
         borders = np.searchsorted(where[order], np.arange(len(algorithms) * width + 1))
-        in_order = scores[order]
-        cells = [
-            [in_order[borders[a * width + e] : borders[a * width + e + 1]].copy() for e in range(width)]
-            for a in range(len(algorithms))
-        ]
-        return _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance)
+
+        def by_cell(column: NDArray[Any]) -> list[list[NDArray[Any]]]:
+            parts = [each.copy() for each in np.split(column[order], borders[1:-1])]
+            return [parts[a * width : (a + 1) * width] for a in range(len(algorithms))]
+
+        # What is not finite counts as failed anyway.
+        counted = None if failed is None else where[np.asarray(failed, dtype=np.bool_) & np.isfinite(scores)]
+        failed_ae = None if counted is None else np.bincount(counted, minlength=len(algorithms) * width)
+        cells = by_cell(scores)
+        table = _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance, failed_ae)
+        if run is None:
+            return table
+        names, codes = np.array(run[0], dtype=np.str_), _indexed("run", run, scores.size)[1]
+        return replace(table, runs=tuple(tuple(names[each] for each in row) for row in by_cell(codes)))
 
     @property
     def trials(self) -> Ints:
@@ -254,20 +278,22 @@ class ScoreTable:
         """Return the table of some algorithms and environments, in the order given."""
         rows = _indices("algorithm", self.algorithms, algorithms)
         columns = _indices("environment", self.environments, environments)
-        return ScoreTable(
-            tuple(self.algorithms[a] for a in rows),
-            tuple(self.environments[e] for e in columns),
-            tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
-            tuple(self.ranges[e] for e in columns),
-            _read_only(_renumbered(self.kinds[np.ix_(columns, rows)])),
-            self.provenance,
-            None if self.unbroken_ae is None else _read_only(self.unbroken_ae[np.ix_(rows, columns)]),
+        return replace(
+            self,
+            algorithms=tuple(self.algorithms[a] for a in rows),
+            environments=tuple(self.environments[e] for e in columns),
+            cells=tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
+            ranges=tuple(self.ranges[e] for e in columns),
+            kinds=_read_only(_renumbered(self.kinds[np.ix_(columns, rows)])),
+            unbroken_ae=None if self.unbroken_ae is None else _read_only(self.unbroken_ae[np.ix_(rows, columns)]),
+            runs=None if self.runs is None else tuple(tuple(self.runs[a][e] for e in columns) for a in rows),
+            failed_ae=None if self.failed_ae is None else _read_only(self.failed_ae[np.ix_(rows, columns)]),
         )
 
-    def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[dict[str, Any]]]:
         # The view of the provenance cannot be pickled, and arrays forget there that they are read-only.
-        fields = (self.algorithms, self.environments, self.cells, self.ranges, self.kinds, dict(self.provenance))
-        return _restored, (*fields, self.unbroken_ae)
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        return _restored, (known | {"provenance": dict(self.provenance)},)
 
     def __repr__(self) -> str:
         trials = self.trials
@@ -328,28 +354,13 @@ def _read_only(array: Ints) -> Ints:
     return array
 
 
-def _restored(
-    algorithms: tuple[str, ...],
-    environments: tuple[str, ...],
-    cells: tuple[tuple[Floats, ...], ...],
-    ranges: tuple[Range, ...],
-    kinds: Ints,
-    provenance: dict[str, str],
-    unbroken_ae: Ints | None,
-) -> ScoreTable:
+def _restored(known: dict[str, Any]) -> ScoreTable:
     """Return the table again after it was pickled or copied."""
-    for row in cells:
-        for cell in row:
-            cell.setflags(write=False)
-    return ScoreTable(
-        algorithms,
-        environments,
-        cells,
-        ranges,
-        _read_only(kinds),
-        MappingProxyType(provenance),
-        None if unbroken_ae is None else _read_only(unbroken_ae),
-    )
+    table = ScoreTable(**(known | {"provenance": MappingProxyType(known["provenance"])}))
+    for array in (*(cell for row in table.cells for cell in row), table.kinds, table.unbroken_ae, table.failed_ae):
+        if array is not None:
+            array.setflags(write=False)
+    return table
 
 
 def _names(kind: str, names: Sequence[str] | None, count: int) -> Sequence[str]:
@@ -390,18 +401,25 @@ def _checked(
     identical: Identical,
     nonfinite: Nonfinite,
     provenance: Mapping[str, str] | None,
+    failed: Ints | None = None,
 ) -> ScoreTable:
-    """Return the table after checking everything; errors name the cell."""
+    """Return the table after checking everything; errors name the cell.
+
+    ``failed`` has the number of trials of every cell that failed and have a finite score all the same.
+    """
     for kind, names in (("algorithm", algorithms), ("environment", environments)):
         if any(not name.strip() for name in names):
             raise InvalidInput(f"an {kind} has an empty name: every score needs the name of its {kind}")
     if nonfinite not in ("error", "worst"):
         raise InvalidInput(f"nonfinite={nonfinite!r}: pass 'error' or 'worst'")
     limits = _limits(environments, ranges)
+    failed_ae = np.zeros((len(algorithms), len(environments)), dtype=np.int64)
+    if failed is not None:
+        failed_ae += failed.reshape(failed_ae.shape)
     for a, algorithm in enumerate(algorithms):
         for e, environment in enumerate(environments):
             cell = cells[a][e]
-            _settle_nonfinite(cell, limits[e], nonfinite, algorithm, environment)
+            failed_ae[a, e] += _settle_nonfinite(cell, limits[e], nonfinite, algorithm, environment)
             _check_within(cell, limits[e], algorithm, environment)
             cell.setflags(write=False)
     return cls(
@@ -411,6 +429,7 @@ def _checked(
         limits,
         _kinds(algorithms, environments, identical),
         MappingProxyType(dict(provenance or {})),
+        failed_ae=_read_only(failed_ae) if failed_ae.any() else None,
     )
 
 
@@ -435,10 +454,11 @@ def _range(name: str, pair: object) -> Range:
     return low, high
 
 
-def _settle_nonfinite(cell: Floats, limits: Range, nonfinite: str, algorithm: str, environment: str) -> None:
+def _settle_nonfinite(cell: Floats, limits: Range, nonfinite: str, algorithm: str, environment: str) -> int:
+    """Count scores that are not finite as the worst, or refuse them; return how many there are."""
     bad = np.flatnonzero(~np.isfinite(cell))
     if not bad.size:
-        return
+        return 0
     where = f"{algorithm!r} on {environment!r}"
     if nonfinite == "error":
         raise InvalidInput(
@@ -452,6 +472,7 @@ def _settle_nonfinite(cell: Floats, limits: Range, nonfinite: str, algorithm: st
             f"ranges={{{environment!r}: (lowest, highest)}}"
         )
     cell[bad] = limits[0]
+    return int(bad.size)
 
 
 def _check_within(cell: Floats, limits: Range, algorithm: str, environment: str) -> None:

@@ -14,6 +14,7 @@ bias. Those methods keep all trials, and a warning says that there are gaps.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from untuned.errors import InvalidInput
 from untuned.judge.intervals.method import Method
@@ -45,11 +46,19 @@ def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[st
             f"the first trial of every cell is missing, and {chosen.name} judges trials up to the first missing one: "
             "run the missing trials, or use intervals='pairing' if the numbers of trials were chosen beforehand"
         )
-    cells_of = tuple(
-        tuple(cell[:count] for cell, count in zip(row, counts, strict=True))
-        for row, counts in zip(table.cells, table.unbroken_ae.tolist(), strict=True)
+    counts_ae = table.unbroken_ae.tolist()
+    kept = replace(
+        table, cells=_cut(table.cells, counts_ae), runs=None if table.runs is None else _cut(table.runs, counts_ae)
     )
-    return replace(table, cells=cells_of), [
+    return kept, [
         f"{counted} were left out, because an earlier trial of the cell is missing: trials that finish early can be a "
         "biased sample. They count once the missing ones are there."
     ]
+
+
+def _cut(cells: tuple[tuple[Any, ...], ...], counts_ae: list[list[int]]) -> tuple[tuple[Any, ...], ...]:
+    """Return the first values of every cell."""
+    return tuple(
+        tuple(cell[:count] for cell, count in zip(row, counts, strict=True))
+        for row, counts in zip(cells, counts_ae, strict=True)
+    )
