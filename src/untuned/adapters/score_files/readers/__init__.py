@@ -1,0 +1,1 @@
+"""Private. One reader per file: what other programs write."""

@@ -1,0 +1,186 @@
+"""`Rows`: what a reader yields, and `Runs`: the rows of all files together.
+
+A row is one number. With a step it is a point of a run's learning curve; without one it is the score of a run.
+"""
+
+import bisect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.errors import InvalidInput
+from untuned.scores import Floats
+
+#: Indices of names: half the memory of the platform's integers, and enough for two billion names.
+Codes = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+#: A column of names: the distinct ones in order of first appearance, and for every row the index of its name.
+Named = tuple[Sequence[str], Codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Scores as a file has them, and what the file says about each.
+
+    Attributes
+    ----------
+    place
+        What to call the file in messages.
+    score
+        One number per row.
+    algorithm, environment
+        Whose score each row is: one name for all rows, a column of names, or None where the file does not say. What is
+        None is taken from ``path``.
+    run
+        Which run each row belongs to, likewise; or several columns of names, by their headings, where each may be what
+        identifies a run.
+    step
+        How far training was, where rows are points of learning curves; None where a row is the score of a run.
+    failed
+        Whether the trial of each row failed; None where the file does not say.
+    path
+        The folders and the file's name below the place that the user named, with ``/`` between them.
+    first
+        The number of the first row as the user counts.
+    numbers
+        The number of every row, where they have gaps.
+    """
+
+    place: str
+    score: Floats
+    algorithm: Named | str | None = None
+    environment: Named | str | None = None
+    run: Named | str | Mapping[str, Named] | None = None
+    step: Floats | None = None
+    failed: Flags | None = None
+    path: str = ""
+    first: int = 1
+    numbers: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """All rows of all files.
+
+    Attributes
+    ----------
+    algorithms, environments
+        Names, in order of first appearance.
+    algorithm, environment
+        For every row the index of its name.
+    runs
+        The columns that may say which run a row belongs to, by heading: the names of all runs, and for every row the
+        index of its name. Empty where no file says it.
+    score
+        One number per row.
+    step
+        How far training was; None where rows are scores of runs.
+    failed
+        Whether the trial of each row failed; None where no file says so.
+    parts
+        Of every part the file's name, the index of its first row, that row's number, and the numbers of all its rows.
+    """
+
+    algorithms: tuple[str, ...]
+    environments: tuple[str, ...]
+    algorithm: Codes
+    environment: Codes
+    runs: Mapping[str, tuple[tuple[str, ...], Codes]]
+    score: Floats
+    step: Floats | None
+    failed: Flags | None
+    parts: tuple[tuple[str, int, int, NDArray[np.int64] | None], ...]
+
+    @property
+    def cell(self) -> NDArray[np.int64]:
+        """For every row the number of its cell."""
+        found: NDArray[np.int64] = self.algorithm.astype(np.int64) * len(self.environments) + self.environment
+        return found
+
+    def cell_name(self, row: int) -> str:
+        """Return the cell of a row, as text."""
+        return f"{self.algorithms[self.algorithm[row]]!r} on {self.environments[self.environment[row]]!r}"
+
+    def where(self, row: int) -> str:
+        """Return the place of a row in its file, as text."""
+        part = bisect.bisect_right(self.parts, row, key=lambda each: each[1]) - 1
+        place, begin, first, numbers = self.parts[part]
+        return f"row {first + row - begin if numbers is None else int(numbers[row - begin])} of {place}"
+
+
+class _Names:
+    """Names of all files, numbered in order of first appearance, and the indices of all rows."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+        self._codes: list[Codes] = []
+
+    def add(self, column: Named | str, size: int) -> None:
+        """Take the names of a part's rows."""
+        names, codes = ([column], None) if isinstance(column, str) else column
+        moved = np.array([self._index.setdefault(name, len(self._index)) for name in names], dtype=np.int32)
+        self._codes.append(np.full(size, moved[0]) if codes is None else moved[codes])
+
+    def column(self) -> tuple[tuple[str, ...], Codes]:
+        """Return all names, and for every row the index of its name."""
+        return tuple(self._index), _joined(self._codes, np.dtype(np.int32))
+
+
+def gathered(parts: Iterable[Rows]) -> Runs:
+    """Return the rows of all parts together; every part must say which algorithm and environment its rows belong to.
+
+    Raises
+    ------
+    InvalidInput
+        Where some parts are curves and others are not, or do not name runs in the same way.
+    """
+    algorithm, environment, runs = _Names(), _Names(), dict[str, _Names]()
+    scores, steps, failed, found = list[Floats](), list[Floats](), list[Flags | None](), []
+    rows = 0
+    for part in parts:
+        size = part.score.size
+        assert part.algorithm is not None
+        assert part.environment is not None
+        algorithm.add(part.algorithm, size)
+        environment.add(part.environment, size)
+        named = part.run if isinstance(part.run, Mapping) else {} if part.run is None else {"run": part.run}
+        if found and (named.keys() != runs.keys() or (part.step is None) == bool(steps)):
+            what = (
+                "steps" if named.keys() == runs.keys() else f"columns that name runs ({', '.join({**runs, **named})})"
+            )
+            raise InvalidInput(
+                f"{found[0][0]} and {part.place} do not have the same {what}: read them one at a time with untuned "
+                "import, and evaluate the files that it writes"
+            )
+        for heading, column in named.items():
+            runs.setdefault(heading, _Names()).add(column, size)
+        scores.append(part.score)
+        steps += [] if part.step is None else [part.step]
+        failed.append(part.failed)
+        found.append((part.place, rows, part.first, part.numbers))
+        rows += size
+    algorithms, environments = algorithm.column(), environment.column()
+    flags = [np.zeros(len(s), dtype=np.bool_) if f is None else f for s, f in zip(scores, failed, strict=True)]
+    any_flags = any(each is not None for each in failed)
+    return Runs(
+        algorithms=algorithms[0],
+        environments=environments[0],
+        algorithm=algorithms[1],
+        environment=environments[1],
+        runs={heading: names.column() for heading, names in runs.items()},
+        score=_joined(scores, np.dtype(np.float64)),
+        step=_joined(steps, np.dtype(np.float64)) if steps else None,
+        failed=_joined(flags, np.dtype(np.bool_)) if any_flags else None,
+        parts=tuple(found),
+    )
+
+
+def _joined(parts: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return all parts in one array, and let go of them."""
+    joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
+    parts.clear()
+    return joined
