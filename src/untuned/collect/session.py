@@ -58,9 +58,9 @@ def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Pat
 
 
 def is_study(path: str | Path) -> bool:
-    """Return whether a path means a study rather than a file of scores: a folder, a TOML file, a database."""
+    """Return whether a path means a study rather than other scores: its TOML file, its folder or its results."""
     found = Path(path).expanduser()
-    return found.is_dir() or found.suffix.lower() in (".toml", ".sqlite", ".db")
+    return found.suffix == ".toml" or found.name == RESULTS_NAME or (found / RESULTS_NAME).is_file()
 
 
 def found_folder(path: str | Path) -> Path:
