@@ -78,10 +78,17 @@ def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -
     return Curve(x, _median(by_trial), low, high, len(by_trial))
 
 
-def _runs(history: History) -> list[Run]:
-    """Return the steps and values of all trials that did not fail; without steps, episodes count."""
+def _runs(history: History, length: float | None = None) -> list[Run]:
+    """Return the steps and values of all trials that did not fail, with steps in percent of a length if there is one.
+
+    Where there are no steps, they are the numbers of episodes.
+    """
     longest = max((each.size for each in history.returns), default=0)
-    steps = history.steps or (np.arange(1.0, longest + 1.0),) * len(history.returns)
+    steps = history.steps or (np.arange(1.0, longest + 1.0),)
+    if length is not None:
+        steps = tuple(100.0 * each / (length or 1.0) for each in steps)
+    if not history.steps:
+        steps *= len(history.returns)
     return [(at[: each.size], each) for at, each in zip(steps, history.returns, strict=True) if each.size]
 
 
@@ -167,7 +174,7 @@ class Efficiency:
 
     def left_out(self, written: Callable[[str], str] = str) -> tuple[str, ...]:
         """Return sentences about what is left out; ``written`` returns a name as it may stand there."""
-        reasons = {"without a learning curve": self.without, "where one has no learning curve": self.incomplete}
+        reasons = {"no learning curve": self.without, "not every algorithm has a learning curve": self.incomplete}
         return tuple(f"Left out, {why}: {listed([*map(written, names)])}." for why, names in reasons.items() if names)
 
 
@@ -209,9 +216,7 @@ def sample_efficiency(
     lengths = {e: min(float(steps[-1]) for a in names for steps, _ in runs[a, e]) for e in places}
     share = max(lengths.values()) > _SAME_LENGTH * min(lengths.values())
     if share:
-        runs = {
-            (a, e): [(100.0 * steps / (lengths[e] or 1.0), values) for steps, values in runs[a, e]] for a, e in cells
-        }
+        runs = {(a, e): _runs(histories.cells[a, e], lengths[e]) for a, e in cells}
     x = _ends([steps for cell in cells for steps, _ in runs[cell]], points)
     values = {
         cell: _with_failed(np.array([_values_at(run, x) for run in runs[cell]]), len(histories.cells[cell].returns))

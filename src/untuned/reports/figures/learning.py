@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import percent
 from untuned.histories import Histories
-from untuned.reports.curves import (
-    Curve,
-    algorithms_in,
-    environments_in,
-    learning_curve,
-    trials_in,
-)
+from untuned.reports.curves import Curve, algorithms_in, environments_in, learning_curve, trials_in
 from untuned.reports.curves import sample_efficiency as efficiency_of
 from untuned.reports.figures.canvas import (
     COLUMN,
@@ -73,20 +67,13 @@ def learning_curves(
     with drawing():
         # Many names below take more room, in width as well.
         ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
-        trials = _draw(ax, histories, environment, names, looks)
+        note = _note(histories, _draw(ax, histories, environment, names, looks))
         ax.set_title(short(environment), loc="left")
         figure = ax.get_figure(root=True)
         if own and figure is not None:
-            legend_below(figure, names, looks, title=_note(histories, trials))
+            legend_below(figure, names, looks, title=note)
         else:
-            legend(
-                ax,
-                handles(names, looks),
-                names,
-                loc="lower right",
-                title=_note(histories, trials),
-                fontsize=SMALL - 0.5,
-            )
+            legend(ax, handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 0.5)
     return ax
 
 
@@ -126,20 +113,14 @@ def learning_curve_grid(
             for each, place in zip(axes, places, strict=True)
             for count in _draw(each, histories, place, names, looks)
         ]
+        note = _note(histories, trials)
         tidy(axes)
         name_grid(axes, places)
         figure = axes[0].get_figure(root=True)
         if ax is None and figure is not None:
-            legend_below(figure, names, looks, title=_note(histories, trials))
+            legend_below(figure, names, looks, title=note)
         else:
-            legend(
-                axes[0],
-                handles(names, looks),
-                names,
-                loc="lower right",
-                title=_note(histories, trials),
-                fontsize=SMALL - 1,
-            )
+            legend(axes[0], handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 1)
     return axes
 
 
