@@ -190,7 +190,7 @@ def test_steps_of_whole_numbers_and_single_precision_do() -> None:
 def slow_efficiency(histories: Histories, names: list[str], places: list[str], share: bool, points: int) -> Any:
     runs: dict[tuple[str, str], list[dict[float, float]]] = {}
     for cell, history in histories.cells.items():
-        steps = history.steps or [range(1, each.size + 1) for each in history.returns]
+        steps: Any = history.steps or [range(1, each.size + 1) for each in history.returns]
         runs[cell] = [dict(zip(at, each, strict=True)) for at, each in zip(steps, history.returns, strict=True)]
     if share:
         for e in places:

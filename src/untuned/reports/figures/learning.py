@@ -248,7 +248,7 @@ def _draw(
 
 
 def _across(ax: "Axes", end: float) -> None:
-    """Give Axes a training of some length."""
+    """Set the x axis: from 0 to the end of training."""
     ax.set_xlim(0.0, end or 1.0)
     ax.xaxis.set_major_formatter(decimal_formatter())
 
