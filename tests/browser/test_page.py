@@ -305,6 +305,42 @@ def test_hyperparameters_of_whom_is_chosen(browser: Any, found: Evaluation, tmp_
         assert visit.page.locator(".response .xtick text", has_text="<i>a</i>").count() == 1
 
 
+def test_curves_and_what_is_said_of_them(browser: Any, found: Evaluation, tmp_path: Path) -> None:
+    steps = np.linspace(50_000.0, 1_000_000.0, 20)
+    cells = {}
+    for name in ("quick", "slow"):
+        for environment in ("flat", "steep"):
+            scores = found.scores.cell(name, environment)[:12]
+            returns = tuple(score * np.linspace(0.5, 1.0, 20) for score in scores)
+            cells[name, environment] = History(scores, {}, {}, returns, (steps,) * 12, tuple(map(str, range(12))))
+    report = replace(untuned.report(found), histories=Histories(cells, 500, unit="step %{x}"))
+    report.save(tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html", reduced_motion="reduce") as visit:
+        look_at(visit, "#chart-efficiency")
+        data = json.loads(visit.page.text_content("#charts"))["efficiency"]
+        chart = visit.page.locator("#chart-efficiency")
+        traces = chart.evaluate(
+            "(chart) => chart.data.filter((trace) => trace.meta).map((trace) => [trace.name, trace.x, trace.y])"
+        )
+        # In the order of the evaluation; there are no bands.
+        assert traces == [
+            [name, steps.tolist(), each["y"]] for name, each in zip(("slow", "quick"), data["series"], strict=True)
+        ]
+        assert chart.evaluate("(chart) => chart.data.every((trace) => !trace.fill)")
+        assert chart.evaluate("(chart) => chart.layout.xaxis.title.text") == "step %{x}"
+        assert "no interval" in visit.page.inner_text("#learning figcaption")
+        for place, said in (".efficiency", f"{data['series'][0]['y'][0]:g}"), (".curve", "("):
+            shown = visit.page.locator(place).first
+            shown.scroll_into_view_if_needed()
+            shown.locator(".scatterlayer .trace .points path").first.hover(force=True)
+            label = shown.locator(".hoverlayer")
+            label.locator("text").first.wait_for()
+            assert "step %{x} " in label.text_content()
+            assert said in label.text_content()
+        visit.page.locator("#toggles").get_by_role("button", name="slow", exact=True).click()
+        assert visible_names(visit, "#chart-efficiency") == {"quick"}
+
+
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_tables_sort(browser: Any, path: Path, found: Evaluation, by: str) -> None:
     with visiting(browser, path) as visit:

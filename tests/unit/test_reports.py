@@ -17,6 +17,7 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories, History
 from untuned.reports.bands import bands
+from untuned.reports.curves import sample_efficiency
 from untuned.reports.page.charts import chart_data, levels
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
@@ -235,6 +236,47 @@ def test_charts_have_the_evaluations_numbers(found: Evaluation, histories: Histo
     assert [(each["a"], each["e"], each["log"]) for each in shown] == [(2, 0, True)]
 
 
+def test_what_algorithms_reach_along_their_training_is_on_the_page(found: Evaluation, histories: Histories) -> None:
+    expected = sample_efficiency(histories)
+    assert expected is not None
+    data = chart_data(found, (), histories)["efficiency"]
+    assert (data["label"], data["x"]) == ("episode", list(range(1, 21)))
+    assert [each["a"] for each in data["series"]] == [0, 1, 2, 3]
+    np.testing.assert_allclose([each["y"] for each in data["series"]], expected.score_ax, rtol=1e-4)
+    # Only what the evaluation has is compared.
+    other = {("else", "flat"): histories.cells["quick", "flat"], ("quick", "other"): histories.cells["quick", "flat"]}
+    assert chart_data(found, (), replace(histories, cells={**histories.cells, **other}))["efficiency"] == data
+    alone = replace(histories, cells={cell: each for cell, each in histories.cells.items() if cell[0] == "quick"})
+    page = replace(untuned.report(found), histories=alone).html
+    assert 'id="learning"' in page
+    assert 'id="chart-efficiency"' not in page
+
+
+def test_the_page_of_imported_runs_has_their_words(found: Evaluation, histories: Histories) -> None:
+    def logged(history: History) -> History:
+        at = tuple(np.arange(100.0, 100.0 * each.size + 1.0, 100.0) for each in history.returns)
+        return History(history.scores, {}, {}, history.returns, at, tuple(map(str, range(len(at)))))
+
+    cells = {cell: logged(each) for cell, each in histories.cells.items() if cell != ("slow", "steep")}
+    imported = Histories(cells, 500, unit="<step>")
+    assert not imported.has_hyperparameters
+    page = replace(untuned.report(found), histories=imported).html
+    assert Outline(page).open == []
+    assert 'id="hyperparameters"' not in page
+    learning = page.split('id="learning"')[1].split("</section>")[0]
+    assert 'id="chart-efficiency"' in learning
+    assert "Estimates; no interval. Left out, not every algorithm has a learning curve: steep." in learning
+    assert "The median over runs of the return, by &lt;step&gt;, with" in learning
+    assert "Runs that failed" in learning
+    assert "trial" not in learning
+    assert "episode" not in learning
+    assert json.loads(Outline(page).scripts["charts"])["unit"] == "<step>"
+    study = replace(untuned.report(found), histories=histories).html
+    assert 'id="hyperparameters"' in study
+    assert "The median over trials of the return, by episode, with" in study
+    assert study.count("from the first 60 trials of a cell at most") == 2
+
+
 def test_cells_without_trials_have_no_curve() -> None:
     scores: dict[str, dict[str, list[float]]] = {
         "a": {"x": [1.0, 2.0, 3.0], "y": [1.0]},
@@ -300,6 +342,7 @@ def test_a_report_goes_to_a_page_or_a_folder(found: Evaluation, histories: Histo
     assert len(written) == len(names)
     assert {"report.html", "evaluation.json", "tables/aggregate.tex", "tables/environment-flat.csv"} <= names
     assert {"figures/aggregate.png", "figures/summary.png", "figures/learning-curves.png"} <= names
+    assert "figures/sample-efficiency.png" in names
     content = json.loads((tmp_path / "all" / "evaluation.json").read_text(encoding="utf-8"))
     assert content["percentiles"]["z"] == found.percentiles.z_aer.tolist()
     assert {str(path.relative_to(tmp_path / "all")) for path in (tmp_path / "all").rglob("*.*")} == names

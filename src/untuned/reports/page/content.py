@@ -11,6 +11,7 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.plans import Plan
 from untuned.reports.citing import citation
+from untuned.reports.curves import trials_in
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
@@ -75,9 +76,12 @@ def content(
         "heaviest": float(weighed.q_er.max()) or 1.0,
         "reference_weights": weighed.reference_weights.tolist(),
         "curves": [panel["environment"] for panel in charts["curves"]],
+        "efficiency": charts["efficiency"],
+        "unit": charts["unit"],
+        "trials": "trials" if histories is None else trials_in(histories),
         "responses": bool(charts["responses"]),
         "cut": len(charts["responses"]) >= charts["most_responses"],
-        "most": f"{histories.most:,}" if histories is not None else "",
+        "most": _most(histories),
         "settings": [(name.replace("_", " "), _said(value)) for name, value in evaluation.settings.items()],
         "provenance": [
             *evaluation.provenance.items(),
@@ -88,6 +92,13 @@ def content(
         "command": command,
         "citation": citation(version),
     }
+
+
+def _most(histories: Histories | None) -> str:
+    """Return how many trials of a cell were read at most; nothing where all were."""
+    if histories is None or all(history.scores.size < histories.most for history in histories.cells.values()):
+        return ""
+    return f"{histories.most:,}"
 
 
 def _ranking(
