@@ -14,7 +14,7 @@ from untuned.reports.citing import citation
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
-from untuned.statements import OPPOSITE, approximation, direct, next_steps
+from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -39,6 +39,7 @@ def content(
         "title": title,
         "version": version,
         "question": question(evaluation),
+        "failed": failed(readable),
         "answer": answer(readable),
         "rankings": [
             _ranking(each, named, beside, drawn)
@@ -125,6 +126,7 @@ def _readable(evaluation: Evaluation) -> Evaluation:
     return replace(
         evaluation,
         algorithms=tuple(map(isolated, evaluation.algorithms)),
+        environments=tuple(map(isolated, evaluation.environments)),
         approximate=None if other is None else _readable(other),
     )
 
