@@ -274,7 +274,7 @@ def test_trials_that_fail_are_recorded_and_count_the_worst(tmp_path: Path) -> No
         guesses_of("idle", "does_nothing"),
         trials=4,
     )
-    found = collect_scores(study, tmp_path / "study", workers=2)
+    found = collect_scores(study, tmp_path / "study", workers=2, keep_going=True)
     assert found.complete
     with Store.open(tmp_path / "study") as store:
         messages = {
