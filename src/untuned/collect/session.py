@@ -333,14 +333,17 @@ class Session:
             tally.report()
             stopped = False
 
+            def failing() -> bool:
+                return tally.failing is not None and not keep_going
+
             def ended() -> bool:
                 nonlocal stopped
                 stopped = stopped or (stop is not None and stop())
-                return stopped or (tally.failing is not None and not keep_going)
+                return stopped or failing()
 
-            if not ended():
+            if not failing():
                 run_into(store, running, cells, todo, stop=ended, watch=tally)
-        if tally.failing is not None and not keep_going and not stopped:
+        if tally.failing is not None and failing() and not stopped:
             raise self._fails(*tally.failing)
         return Collected(self.folder, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
 
