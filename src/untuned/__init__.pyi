@@ -34,6 +34,7 @@ from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
+from untuned.errors import AlgorithmFails as AlgorithmFails
 from untuned.errors import BudgetSpent as BudgetSpent
 from untuned.errors import InvalidInput as InvalidInput
 from untuned.errors import MissingExtra as MissingExtra

@@ -113,7 +113,8 @@ def collect_scores(
     replace
         Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     **options
-        For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``stop``, ``watch``.
+        For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``keep_going``, ``stop``,
+        ``watch``.
     """
     from untuned.collect.session import Session
 
@@ -150,10 +151,12 @@ def run(
         As for `evaluate`.
     **options
         The options of `Judging`, as for `evaluate`; and those of `Session.collect`: ``trials``, ``engine``,
-        ``ray_address``, ``stop``, ``watch``.
+        ``ray_address``, ``keep_going``, ``stop``, ``watch``.
 
     Raises
     ------
+    AlgorithmFails
+        When all first trials of an algorithm failed, unless ``keep_going`` is True; what is finished is stored.
     Stopped
         When ``stop`` returned True before everything was done; what is finished is stored.
     """

@@ -100,6 +100,27 @@ def test_the_page_loads_and_draws_everything(browser: Any, path: Path) -> None:
         assert visit.page.locator(".chart:not(:has(.main-svg))").count() == 0
 
 
+def test_failures_are_seen_without_scrolling(browser: Any, tmp_path: Path) -> None:
+    table = {name: {each: reporting.scores(a, 0, 30) for each in "xy"} for a, name in enumerate(ALGORITHMS)}
+    table |= {"mine": dict.fromkeys("xy", np.full(30, np.nan))}
+    found = untuned.evaluate(table, ranges=(-500, 500), nonfinite="worst", weights="uniform")
+    untuned.report(found, tmp_path / "page.html")
+    with visiting(browser, tmp_path / "page.html") as visit:
+        note = visit.page.get_by_role("note", name="Trials that failed")
+        assert note.inner_text().strip().startswith("mine failed in all of its 60 trials")
+        top, bottom = visit.page.evaluate(
+            "(() => { const box = document.getElementById('failures').getBoundingClientRect();"
+            " return [box.top, box.bottom]; })()"
+        )
+        assert 0 < top < bottom < visit.page.evaluate("window.innerHeight")
+        ground, colour = visit.page.evaluate(
+            "[getComputedStyle(document.body).backgroundColor,"
+            " getComputedStyle(document.querySelector('#failures strong')).color]"
+        )
+        assert contrast(colour, ground) >= 4.5
+        assert embedded(visit)["failures"] == found.failures
+
+
 def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found: Evaluation) -> None:
     expected = json.loads(found.to_json())
     with visiting(browser, path) as visit:

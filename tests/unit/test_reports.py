@@ -140,6 +140,32 @@ def test_the_answer_and_the_page_have_both_rankings() -> None:
     ]
 
 
+def failing(*algorithms: str) -> Evaluation:
+    """Return an evaluation in which every trial of these failed."""
+    table = {
+        name: {each: reporting.scores(a, e, 30) for e, each in enumerate(("flat", "steep"))}
+        for a, name in enumerate(("slow", "quick"))
+    } | {name: dict.fromkeys(("flat", "steep"), np.full(30, np.nan)) for name in algorithms}
+    return untuned.evaluate(table, ranges=(-500, 500), nonfinite="worst", weights="uniform")
+
+
+def test_an_algorithm_that_crashed_in_all_of_its_trials_is_named_first_on_the_page() -> None:
+    found = failing("<mine>")
+    page = untuned.report(found).html
+    section = page.split('<section id="answer"')[1].split("</section>")[0]
+    sentence = "&lt;mine&gt; failed in all of its 60 trials: each counts as the worst score of its environment."
+    assert 0 < section.index(f"<strong>{sentence}</strong>") < section.index('<p class="answer">')
+    assert 'class="note" id="failures"' in section
+    assert answer(found).endswith("Every trial of <mine> failed.")
+    assert 'id="failures"' not in untuned.report(reporting.evaluated(NAMES, ("flat",), 6)).html
+
+
+def test_where_everything_failed_no_algorithm_is_best() -> None:
+    found = failing("slow", "quick")
+    assert answer(found) == "No algorithm can be declared best: every trial of every algorithm failed."
+    assert "Every trial of every algorithm failed: there is nothing to compare." in untuned.report(found).html
+
+
 def test_an_approximate_answer_is_on_the_page_and_can_be_made_again() -> None:
     few = reporting.evaluated(NAMES, ("flat", "steep"), 6)
     report = untuned.report(few, approximate=True, title="Few")

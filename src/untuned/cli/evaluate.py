@@ -125,13 +125,13 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
 def print_evaluation(
     found: "Evaluation", by_environment: bool, pairs: bool = False, plans: "tuple[Plan, ...]" = ()
 ) -> None:
-    """Print every ranking with intervals and verdicts, how they compare, notes and next steps, and what to write.
+    """Print what failed, every ranking with verdicts, how they compare, notes and next steps, and what to write.
 
     If wanted, also a plan, all pairs and the means.
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, next_steps
+    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -148,6 +148,8 @@ def print_evaluation(
     n, m = len(found.algorithms), len(found.environments)
     size = f"{n} algorithms on {m} {'environment' if m == 1 else 'environments'}"
     screen.print(text(screen, f"{size}, {spread(found.trials_ae)} trials per cell; delta = {found.delta:g}"))
+    for line in failed(found):
+        screen.print(text(screen, line, style="bold yellow"))
     for each in found.each_ranking:
         screen.print()
         screen.print(text(screen, each.rankings[0].heading, style="bold"))

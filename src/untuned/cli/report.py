@@ -88,8 +88,11 @@ def _tell(made: "Report", written: list[Path]) -> None:
     """Print the answer, and where the rest of it is."""
     from untuned.cli.terminal import console, text
     from untuned.reports.sentences import answer
+    from untuned.statements import failed
 
     screen = console(100)
+    for line in failed(made.evaluation):
+        screen.print(text(screen, line, style="bold yellow"))
     screen.print(text(screen, answer(made.evaluation)))
     size = sum(path.stat().st_size for path in written) / 1e6
     what = f"{len(written)} files" if len(written) > 1 else "one page"

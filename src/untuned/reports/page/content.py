@@ -15,7 +15,7 @@ from untuned.reports.curves import trials_in
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
-from untuned.statements import OPPOSITE, approximation, direct, next_steps
+from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -40,6 +40,7 @@ def content(
         "title": title,
         "version": version,
         "question": question(evaluation),
+        "failed": failed(readable),
         "answer": answer(readable),
         "rankings": [
             _ranking(each, named, beside, drawn)
@@ -136,6 +137,7 @@ def _readable(evaluation: Evaluation) -> Evaluation:
     return replace(
         evaluation,
         algorithms=tuple(map(isolated, evaluation.algorithms)),
+        environments=tuple(map(isolated, evaluation.environments)),
         approximate=None if other is None else _readable(other),
     )
 
