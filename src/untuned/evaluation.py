@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.diagnostics.finding import Finding
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
@@ -236,6 +237,8 @@ class Evaluation:
         What a reader must know before quoting a number.
     approximate
         The same scores judged by the bootstrap, which guarantees nothing; None unless it was asked for.
+    findings
+        What `untuned.check` found in the scores that a reader must know.
     """
 
     judging: "Judging"
@@ -252,6 +255,7 @@ class Evaluation:
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
     approximate: "Evaluation | None" = None
+    findings: tuple[Finding, ...] = ()
 
     def __reduce__(self) -> "tuple[Callable[..., Evaluation], tuple[dict[str, Any]]]":
         # Views of mappings cannot be pickled.
@@ -594,6 +598,7 @@ class Evaluation:
             "settings": dict(self.settings),
             "provenance": dict(self.provenance),
             "warnings": list(self.warnings),
+            "findings": [each.to_dict() for each in self.findings],
         }
         if percentiles:
             table = self.percentiles

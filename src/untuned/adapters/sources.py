@@ -105,13 +105,13 @@ def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequenc
     studies = [path for path in paths if is_study(path)]
     if studies and len(paths) > 1:
         raise InvalidInput(
-            f"{str(studies[0])!r} is a study, which is evaluated alone: write its trials as a table with untuned export "
-            "to evaluate them with others"
+            f"{str(studies[0])!r} is a study, which is evaluated alone: write its trials as a table with untuned "
+            "export to evaluate them with others"
         )
     if studies:
         asked = _checked("a study, which knows the rest", options, ("nonfinite", *_CHOICE), unknown)
         with Session.at(studies[0]) as session:
-            return Imported(chosen_table(session.scores(nonfinite=asked.nonfinite), asked))
+            return Imported(chosen_table(session.scores(nonfinite=asked.nonfinite), asked), study=session.folder)
     asked = _checked("a file", options, tuple(Reading.__dataclass_fields__), unknown)
     return imported(rows_of_paths(paths, asked), asked)
 

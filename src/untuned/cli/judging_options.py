@@ -100,9 +100,7 @@ def read(sources: list[str], reading: Reading) -> "Imported":
     """Return the scores of files, folders or a study, after saying what they were recognised as."""
     from untuned.adapters import sources as scores
 
-    with showing_progress() as progress:
-        progress("reading", 0, 0) if progress else None
-        found = scores.read(sources, **{name: getattr(reading, name) for name in reading.given})
+    found = scores.read(sources, **reading.options())
     if found.summary:
         typer.echo(found.summary, err=True)
     return found

@@ -87,12 +87,15 @@ class Imported:
         The learning curves, where there are some.
     findings
         What the reader noticed, in addition to what `untuned.diagnostics` finds in the table.
+    study
+        The folder of the study that the scores are from; None for other scores.
     """
 
     table: ScoreTable
     summary: str = ""
     histories: Histories | None = None
     findings: tuple[Finding, ...] = ()
+    study: Path | None = None
 
 
 def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
