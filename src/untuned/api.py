@@ -100,7 +100,7 @@ def evaluate(
     """
     judging, reading = _judging(READING, judging, **options)
     source = scores if isinstance(scores, Imported) else read(scores, **reading)
-    findings = _sound(source, reading.get("accept", ()))
+    findings = _sound(source, reading.get("accept") or ())
     found = _with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
     return approximated(found, workers=workers, progress=progress) if approximate else found
 
@@ -116,7 +116,7 @@ def _sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
     The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
     """
     found = _findings(source)
-    known = (*CHECKS, *(each.code for each in found))
+    known = {*CHECKS, *(each.code for each in found)}
     for code in accepted:
         if code not in known:
             raise UnknownName("finding", code, known)

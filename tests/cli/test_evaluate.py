@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import untuned
-from support.programs import ESCAPE, run, succeeded
+from support.programs import ESCAPE, run, succeeded, without_summary
 from untuned.cli.main import main
 
 SHIFTS = {"sarsa": 1.5, "q": 1.0, "ppo <b>": 0.0}
@@ -125,14 +125,14 @@ def test_weights_from_a_file(file: Path, tmp_path: Path) -> None:
 
 
 def test_means_on_each_environment(file: Path) -> None:
-    printed = succeeded("evaluate", str(file), "--environments", "--range", "maze=-8:8")
+    printed = succeeded("evaluate", str(file), "--by-environment", "--range", "maze=-8:8")
     maze, arm = printed.split("Mean scores on maze")[1].split("Mean scores on arm")
     rows = [line.split() for line in maze.splitlines() if line.startswith(("sarsa", "q", "ppo"))]
     means = {row["algorithm"]: row for row in untuned.evaluate(file, ranges={"maze": (-8, 8)}).environment_rows()[:3]}
     assert rows[0][:4] == ["sarsa", *(f"{means['sarsa'][key]:.3f}" for key in ("mean", "mean_low", "mean_high"))]
     assert " - " in arm
     assert "--range NAME=LOW:HIGH" in printed
-    everywhere = succeeded("evaluate", str(file), "--environments", "--range=-8:8")
+    everywhere = succeeded("evaluate", str(file), "--by-environment", "--range=-8:8")
     assert "--range NAME" not in everywhere
 
 
@@ -192,7 +192,7 @@ def test_mistakes_are_told_in_words(
     printed = capsys.readouterr()
     assert ending.value.code == 2
     assert printed.out == ""
-    assert printed.err.startswith("error: ")
+    assert without_summary(printed.err).startswith("error: ")
     for word in words:
         assert word in printed.err
 

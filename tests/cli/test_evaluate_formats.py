@@ -38,7 +38,7 @@ def evaluate(capsys: pytest.CaptureFixture[str]) -> Call:
 def test_a_format_prints_the_library_s_table(evaluate: Call, file: Path, format_: str) -> None:
     table = tables.aggregate(untuned.evaluate(file, weights="game"))
     said = evaluate(file, "--format", format_, "--weights", "game")
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.complaints) == (0, "")
     assert said.out == {"markdown": table.to_markdown, "latex": table.to_latex, "csv": table.to_csv}[format_]()
     assert said.out.endswith("\n")
     assert not said.out.endswith("\n\n")
@@ -51,16 +51,16 @@ def test_more_tables_follow_after_an_empty_line(evaluate: Call, file: Path, form
     wanted = [tables.aggregate(equal), tables.aggregate(game), tables.pairs(equal), tables.pairs(game)]
     wanted += [tables.head_to_head(found), tables.environments(found)]
     written = [table.to_markdown() if format_ == "markdown" else table.to_latex() for table in wanted]
-    assert evaluate(file, "--format", format_, "--pairs", "--environments").out == "\n".join(written)
+    assert evaluate(file, "--format", format_, "--pairs", "--by-environment").out == "\n".join(written)
     assert evaluate(file, "--format", format_, "--pairs").out == "\n".join(written[:5])
-    assert evaluate(file, "--format", format_, "--environments").out == "\n".join([*written[:2], written[5]])
+    assert evaluate(file, "--format", format_, "--by-environment").out == "\n".join([*written[:2], written[5]])
 
 
 def test_csv_is_one_table(evaluate: Call, file: Path) -> None:
     found = untuned.evaluate(file)
     alone = untuned.evaluate(file, weights="uniform")
     assert evaluate(file, "--format", "csv", "--pairs", "--weights", "uniform").out == tables.pairs(alone).to_csv()
-    assert evaluate(file, "--format", "csv", "--environments").out == tables.environments(found).to_csv()
+    assert evaluate(file, "--format", "csv", "--by-environment").out == tables.environments(found).to_csv()
     # Both rankings: the first column says which.
     rows = list(csv.DictReader(io.StringIO(evaluate(file, "--format", "csv").out)))
     assert [row["algorithm"] for row in rows] == 2 * ["Sarsa(λ)", "q|s", "ppo <b>"]
@@ -71,7 +71,7 @@ def test_csv_is_one_table(evaluate: Call, file: Path) -> None:
         assert [float(row["low"]) for row in mine] == [row["low"] for row in each.rows()]
         caps = [float(row["cap"]) if row["cap"] else None for row in pairs if row["weights"] == weights]
         assert caps == [row["cap"] for row in each.pair_rows()]
-    refused = evaluate(file, "--format", "csv", "--pairs", "--environments")
+    refused = evaluate(file, "--format", "csv", "--pairs", "--by-environment")
     assert (refused.code, refused.out) == (2, "")
     assert "one table" in refused.err
     assert "run the command again" in refused.err
@@ -100,7 +100,7 @@ def test_what_contradicts_itself_is_refused_before_the_work(
     # There is no such file, and nobody looked.
     said = evaluate("nowhere.csv", *options)
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("error: ")
+    assert said.complaints.startswith("error: ")
     for word in words:
         assert word in said.err
 

@@ -80,7 +80,7 @@ def test_every_name_and_number_is_there_at_every_width(
     evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    printed = evaluate(file, "--pairs", "--environments", "--range", "maze=-8:8").out
+    printed = evaluate(file, "--pairs", "--by-environment", "--range", "maze=-8:8").out
     assert max(map(len, printed.splitlines())) <= columns
     assert ESCAPE not in printed
     assert "…" not in printed
@@ -126,7 +126,7 @@ def test_colour_is_for_those_who_see_it(evaluate: Call, file: Path, monkeypatch:
 
 @pytest.mark.parametrize("columns", [60, 140])
 def test_a_wide_terminal_draws_the_intervals(file: Path, columns: int) -> None:
-    printed = on_a_terminal(columns, "evaluate", str(file), "--environments", "--range=-8:8")
+    printed = on_a_terminal(columns, "evaluate", str(file), "--by-environment", "--range=-8:8")
     assert f"{COLOURED}Note: 1 of 6 cells" in printed.replace("\n", " ")
     bars = re.findall(r"├─*●?─*┤|├─*●|●─*┤", plain(printed))
     # Three scores in either ranking, and five means: one cell is empty.

@@ -31,7 +31,7 @@ def test_plans_of_all_rankings(call: Call, scores: Path) -> None:
     evaluation = untuned.evaluate(scores)
     plans = [untuned.plan(evaluation.under(weights)) for weights in ("game", "uniform")]
     said = call(scores)
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.complaints) == (0, "")
     assert said.words == " ".join(sentence for plan in plans for sentence in plan.sentences())
     assert "Under the game's weights, " in said.words
     assert "Under equal weights, " in said.words
@@ -61,7 +61,7 @@ def test_a_design_in_words_and_json(call: Call) -> None:
     found = untuned.design(3, 4, (5, 10), difference=0.2, power=0.9, heterogeneity=1.0)
     options = ("--trials", "10,5", "--difference", "0.2", "--power", "0.9", "--heterogeneity", "1")
     said = call("--design", "3x4", *options)
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.complaints) == (0, "")
     assert said.words == " ".join(found.sentences())
     assert call("--design", "3x4", *options, "--json").json == found.to_dict()
     alone = call("--design", "3x4", "--trials", "5", "--weights", "uniform", "--delta", "0.1", "--json").json

@@ -36,7 +36,7 @@ def embedded(page: Path) -> dict[str, object]:
 def test_a_page_and_what_is_said_of_it(call: Call, scores: Path, tmp_path: Path) -> None:
     page = tmp_path / "out" / "page.html"
     said = call(scores, "--out", page, "--title", "Mine & yours")
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.complaints) == (0, "")
     assert said.words.startswith("With equal weights and under the game's weights, quick performs best: it is better")
     assert f"{page} (one page, " in said.out
     text = page.read_text(encoding="utf-8")
@@ -185,17 +185,18 @@ def test_what_is_judged_beside_has_the_same_options(call: Call, scores: Path, tm
 
 def test_titles_and_names_that_are_no_text(call: Call, scores: Path, tmp_path: Path) -> None:
     said = call(scores, "--out", tmp_path / "page.html", "--weights", "uniform", "--title", "not text: \udcff")
-    assert (said.code, said.err) == (0, "")
+    assert (said.code, said.complaints) == (0, "")
     assert "<title>not text: ?</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     said = call(scores, "--out", "")
     assert said.code == 2
     assert "no place for the report was named" in said.err
 
 
-def test_a_folder_that_is_no_study_is_answered_in_a_sentence(call: Call, scores: Path, tmp_path: Path) -> None:
-    said = call(tmp_path, "--out", tmp_path / "page.html")
+def test_a_folder_without_scores_is_answered_in_a_sentence(call: Call, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    said = call(empty, "--out", tmp_path / "page.html")
     assert said.code == 2
-    assert said.err.startswith(f"error: {str(tmp_path)!r} is not a study")
-    assert said.err.endswith(f"one row per trial, {str(scores)!r}\n")
+    assert said.err.startswith(f"error: there are no files in {str(empty)!r}")
     assert len(said.err.splitlines()) == 1
     assert not (tmp_path / "page.html").exists()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.programs import without_summary
 from untuned.cli.main import main
 
 
@@ -16,6 +17,11 @@ class Said:
     code: int
     out: str
     err: str
+
+    @property
+    def complaints(self) -> str:
+        """What was said on the error stream, without the line on what scores were recognised as."""
+        return without_summary(self.err)
 
     @property
     def json(self) -> Any:

@@ -96,7 +96,8 @@ def test_masked_arrays_keep_their_mask() -> None:
 def test_a_table_is_returned_as_it_is() -> None:
     table = ScoreTable.from_dict({"a": {"x": [1.0]}})
     assert read_scores(table) is table
-    with pytest.raises(InvalidInput, match=r"ranges=\(0, 1\) was given with a ScoreTable.*leave it out"):
+    assert read_scores(table, rename={"a": "b"}).algorithms == ("b",)
+    with pytest.raises(InvalidInput, match="no option for a ScoreTable, which has them already"):
         read_scores(table, ranges=(0, 1))
 
 
@@ -124,8 +125,12 @@ def test_options_reach_the_table(source: Any, own: dict[str, Any]) -> None:
         ({"a": {"x": [1.0]}}, {"score": "s"}, "no option for a dictionary is called 'score'"),
         ([[[1.0]]], {"algorithm": "a"}, "for nested lists is called 'algorithm': did you mean 'algorithms'"),
         (np.ones((1, 1, 1)), {"score": "a"}, "no option for an array is called 'score'"),
-        (polars.DataFrame(COLUMNS), {"algorithms": ["a"]}, "for a data frame is called 'algorithms': did you mean"),
-        ("a.csv", {"environments": ["a"]}, "no option for a file is called 'environments'"),
+        (polars.DataFrame(COLUMNS), {"metric": "a"}, "no option for a data frame is called 'metric'"),
+        (
+            "a.csv",
+            {"environmnets": ["a"]},
+            "no option for a file is called 'environmnets': did you mean 'environments'",
+        ),
     ],
 )
 def test_options_of_something_else(source: Any, options: dict[str, Any], message: str) -> None:
@@ -161,8 +166,8 @@ def test_everything_else_is_told_what_is_accepted(source: Any, message: str) -> 
         (pandas.Series([1.0]), "the array has 1 dimensions"),
         ([1.0, 2.0], "three levels deep"),
         ("nowhere.csv", "there is no file 'nowhere.csv'"),
-        ("", "not a study"),
-        (COLUMNS, "the scores of 'algorithm' are list"),
+        ("", "there are no files in '.'"),
+        ({"algorithm": [1]}, "the scores of 'algorithm' are list"),
     ],
 )
 def test_sources_that_are_nearly_right(
@@ -176,7 +181,7 @@ def test_sources_that_are_nearly_right(
 @pytest.mark.parametrize("name", ["", "a.sqlite", "a.DB"])
 def test_a_place_without_a_study(name: str, tmp_path: Path) -> None:
     place = tmp_path / name
-    with pytest.raises(InvalidInput, match="not a study" if name == "" else "there is no file") as raised:
+    with pytest.raises(InvalidInput, match="there are no files in" if name == "" else "there is no file") as raised:
         read_scores(place)
     said = str(raised.value)
     assert repr(str(place)) in said
@@ -185,11 +190,12 @@ def test_a_place_without_a_study(name: str, tmp_path: Path) -> None:
     assert "\n" not in said
 
 
-def test_a_folder_with_scores_in_it_is_told_which_file(tmp_path: Path) -> None:
-    for name in ("notes.md", "b.csv", "a.csv"):
-        (tmp_path / name).write_text("")
-    with pytest.raises(InvalidInput, match=re.escape(f"one row per trial, {str(tmp_path / 'a.csv')!r}")):
-        read_scores(tmp_path)
+def test_all_tables_of_a_folder_are_read(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("notes")
+    for name in ("b", "a"):
+        polars.DataFrame(COLUMNS).filter(polars.col("algorithm") == name).write_csv(tmp_path / f"{name}.csv")
+    assert_same(read_scores(tmp_path))
+    assert_same(read_scores([tmp_path / "a.csv", str(tmp_path / "b.csv")]))
 
 
 def test_a_study_s_file_is_no_file_of_scores(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from untuned.adapters.score_files.table import from_file, from_frame
+from untuned.adapters.sources import read_scores as from_file
+from untuned.adapters.sources import read_scores as from_frame
 from untuned.errors import InvalidInput
 from untuned.scores import ScoreTable
 
@@ -460,8 +461,8 @@ BAD_FILES: dict[str, tuple[str, bytes | str, str]] = {
     ),
     "parquet without score": (
         "a.parquet",
-        bytes_of(polars_frame(ROWS).rename({"score": "Score"}).write_parquet),
-        "has no column 'score'. It has 'algorithm', 'environment' and 'Score'; did you mean score='Score'?",
+        bytes_of(polars_frame(ROWS).rename({"score": "scored"}).write_parquet),
+        "has no column 'score'. It has 'algorithm', 'environment' and 'scored'; did you mean score='scored'?",
     ),
     "no json": ("a.jsonl", '{"algorithm": "a"}\n{"algorithm": \n', "line 2 of a.jsonl is not JSON"),
     "json array": ("a.jsonl", '[{"algorithm": "a"}]', "line 1 of a.jsonl is list: write one object per line"),
@@ -499,8 +500,6 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         from_file(tmp_path / "score.csv")
     with pytest.raises(InvalidInput, match=r"there is no file .*look for a typing mistake"):
         from_file(tmp_path / "nowhere" / "x.csv")
-    with pytest.raises(InvalidInput, match="is a directory: pass the path of one file with scores"):
-        from_file(tmp_path)
     with pytest.raises(InvalidInput, match="cannot be read: Not a directory"):
         from_file(tmp_path / "scores.csv" / "x.csv")
 
@@ -517,18 +516,20 @@ def test_a_parquet_file_that_makes_polars_panic_is_refused(tmp_path: Path, monke
         raise polars.exceptions.PanicException("unwrap on None\nmore")
 
     path = written(tmp_path, "a.parquet", bytes_of(polars_frame(ROWS).write_parquet))
-    monkeypatch.setattr(polars, "read_parquet", panic)
+    monkeypatch.setattr(polars, "scan_parquet", panic)
     with pytest.raises(InvalidInput, match=r"a\.parquet cannot be read as parquet \(unwrap on None\): is it complete"):
         from_file(path)
 
 
 MISNAMED = {
-    "abbreviated": ("algo,env,score\na,x,1\n", "no column 'algorithm' and 'environment'. It has 'algo', 'env' and"),
-    "advice": ("algo,env,score\na,x,1\n", "did you mean algorithm='algo', environment='env'?"),
-    "case": ("Algorithm,environment,score\na,x,1\n", "did you mean algorithm='Algorithm'?"),
-    "space": ("algorithm, environment, score\na,x,1\n", "did you mean environment=' environment', score=' score'?"),
+    "nothing near": ("who,where,score\na,x,1\n", "no column 'algorithm' and 'environment'. It has 'who', 'where' and"),
+    "advice": ("algoritm,enviroment,score\na,x,1\n", "did you mean algorithm='algoritm', environment='enviroment'?"),
+    "several": (
+        "algorithm,environment,return,reward\na,x,1,2\n",
+        "has no column 'score', and 'return' and 'reward' may be it: say which with score='...' (--columns A,E,S)",
+    ),
     "options": (
-        "agent,environment,score\na,x,1\n",
+        "learner,environment,score\na,x,1\n",
         "'score'. Rename the columns, or pass algorithm='...' with the names they have (--columns A,E,S)",
     ),
     "other separator": ("algorithm|environment|score\na|x|1\n", "It has 'algorithm|environment|score'"),
@@ -571,10 +572,26 @@ def test_a_wide_table_is_shown_in_long_form(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_table_with_names_of_its_own_is_not_called_wide() -> None:
-    frame = polars.DataFrame({"method": ["a"], "task": ["x"], "reward": [1.0], "seed": [1]})
+    frame = polars.DataFrame({"who": ["a"], "where": ["x"], "much": [1.0], "seed": [1]})
     with pytest.raises(InvalidInput, match="no column 'algorithm', 'environment' and 'score'") as error:
         from_frame(frame)
     assert "wide" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("algo", "env", "return"),
+        ("Algorithm", " environment", "Score"),
+        ("agent", "task", "reward"),
+        ("method", "env_id", "score"),
+    ],
+)
+def test_usual_names_of_columns_are_known(names: tuple[str, str, str], tmp_path: Path) -> None:
+    old = ("algorithm", "environment", "score")
+    frame = polars_frame(ROWS).rename(dict(zip(old, names, strict=True)))
+    assert found(from_frame(frame)) == expected(ROWS)
+    assert found(from_file(written(tmp_path, "a.csv", bytes_of(frame.write_csv)))) == expected(ROWS)
 
 
 BAD_FRAMES: dict[str, tuple[Any, dict[str, str], str]] = {
@@ -614,8 +631,6 @@ BAD_FRAMES: dict[str, tuple[Any, dict[str, str], str]] = {
         {},
         "the table has 2 columns called 'score'",
     ),
-    "no frame": (5, {}, "int has no columns: pass a data frame"),
-    "no frame either": ("text", {}, "str has no columns"),
     "not there": (polars_frame(ROWS), {"score": "scor"}, "no column 'scor'. It has 'algorithm', 'environment' and"),
 }
 

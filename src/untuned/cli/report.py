@@ -62,9 +62,9 @@ def report(
     from untuned.processors import processors
 
     others = names(beside) if beside else ()
-    kinds = names(formats)
+    kinds = names(formats) if formats else ()
     # Before the judging, which may take minutes.
-    api.check_report(out, judging, formats=kinds)
+    api.check_report(out, judging, beside=others, study=study, planned=planned, formats=kinds)
     found = read(sources, reading)
     with showing_progress() as progress:
         made = api.report(

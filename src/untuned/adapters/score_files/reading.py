@@ -149,8 +149,8 @@ class Reading:
             choices=("error", "worst"),
         ),
     )
-    accept: Sequence[str] = field(
-        default=(),
+    accept: Sequence[str] | None = field(
+        default=None,
         metadata=option(
             "Judge in spite of a serious finding of `untuned check`, by its code.", str | None, metavar="CODE,..."
         ),
