@@ -14,6 +14,11 @@ from untuned.adapters.gymnasium.from_gymnasium import DescribedEnvironment as De
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment as GymnasiumEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import from_gymnasium as from_gymnasium
 from untuned.adapters.histories import read_histories as read_histories
+from untuned.adapters.score_files.writing import to_arrow as to_arrow
+from untuned.adapters.score_files.writing import to_pandas as to_pandas
+from untuned.adapters.score_files.writing import to_polars as to_polars
+from untuned.adapters.score_files.writing import to_rliable as to_rliable
+from untuned.adapters.score_files.writing import write_scores as write_scores
 from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
@@ -34,6 +39,7 @@ from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
+from untuned.errors import AlgorithmFails as AlgorithmFails
 from untuned.errors import BudgetSpent as BudgetSpent
 from untuned.errors import InvalidInput as InvalidInput
 from untuned.errors import MissingExtra as MissingExtra

@@ -4,11 +4,16 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from untuned.adapters.sources import OPTIONS as READING
-from untuned.adapters.sources import read_scores
-from untuned.errors import InvalidInput
+from untuned.adapters.score_files.importing import Imported, size
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.sources import read
+from untuned.diagnostics.diagnose import CHECKS, diagnose
+from untuned.diagnostics.diagnosis import Diagnosis
+from untuned.diagnostics.finding import SEVERITIES, Finding
+from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
@@ -26,6 +31,12 @@ if TYPE_CHECKING:
     from untuned.reports.report import Report
 
 
+#: All options of `read_scores`, whatever the source.
+READING = tuple(each.name for each in dataclasses.fields(Reading))
+#: Findings that an evaluation says elsewhere.
+_TOLD = ("failed-trials", "missing-cells", "few-runs")
+
+
 @takes_options_of(Judging)
 def evaluate(
     scores: Any,
@@ -41,8 +52,8 @@ def evaluate(
     Parameters
     ----------
     scores
-        A `ScoreTable`, or whatever `untuned.read_scores` makes one of: the path of a CSV or Parquet file, of a study's
-        folder, a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
+        A `ScoreTable`, or what `untuned.read_scores` makes one of: the path of a file, of a folder with logs, of a
+        study; a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     judging
         Options as one record; options given by name override its fields.
     approximate
@@ -53,12 +64,18 @@ def evaluate(
         Called with the name of the step, how much of it is done, and how much there is.
     **options
         The options of `Judging`: ``intervals``, ``delta``, ``weights`` and others; and those of `untuned.read_scores`:
-        ``ranges``, ``identical``, ``nonfinite``, column names.
+        ``reduce``, ``ranges``, ``identical``, column names and others. ``accept`` names serious findings of
+        `untuned.check` that do not stop the evaluation.
 
     Returns
     -------
     Evaluation
         Scores, intervals, verdicts, ranks, weights, percentiles; prints as a table.
+
+    Raises
+    ------
+    InvalidInput
+        Also where `untuned.check` finds something serious: then no guarantee would hold.
 
     Examples
     --------
@@ -82,8 +99,68 @@ def evaluate(
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
     """
     judging, reading = _judging(READING, judging, **options)
-    found = judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
+    source = scores if isinstance(scores, Imported) else read(scores, **reading)
+    findings = _sound(source, reading.get("accept", ()))
+    found = _with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
     return approximated(found, workers=workers, progress=progress) if approximate else found
+
+
+def _findings(source: Imported) -> tuple[Finding, ...]:
+    """Return what the reader noticed and what the checks find in the table, most serious first."""
+    return tuple(sorted((*source.findings, *diagnose(source.table)), key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def _sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
+    """Return what a reader of the verdict must know about the scores; raise where no guarantee would hold.
+
+    The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
+    """
+    found = _findings(source)
+    known = (*CHECKS, *(each.code for each in found))
+    for code in accepted:
+        if code not in known:
+            raise UnknownName("finding", code, known)
+    for each in found:
+        if each.severity == "serious" and each.code not in accepted and source.study is None:
+            raise InvalidInput(
+                f"{each.found} {each.why} {each.remedy} If you have looked into it and the scores are right, accept "
+                f"the finding: --accept {each.code} (accept=[{each.code!r}])"
+            )
+    return tuple(each for each in found if each.severity != "note")
+
+
+def _with_findings(found: Evaluation, source: Imported, findings: Sequence[Finding]) -> Evaluation:
+    """Return an evaluation that says what was recognised and found in its scores."""
+    said = tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
+    origin = {**found.provenance, **({"recognised as": source.summary} if source.summary else {})}
+    return dataclasses.replace(
+        found,
+        findings=tuple(findings),
+        warnings=(*found.warnings, *said),
+        provenance=MappingProxyType(origin),
+    )
+
+
+def check(source: Any, **options: Any) -> Diagnosis:
+    """Return what is wrong or noteworthy with scores: whether a verdict about them could be trusted.
+
+    Parameters
+    ----------
+    source
+        What `evaluate` takes.
+    **options
+        For `untuned.read_scores`.
+
+    Examples
+    --------
+    >>> import untuned
+    >>> scores = {"good": {"a": [3.5, 4.1, 5.2], "b": [2.3, 3.8, 2.2]},
+    ...           "poor": {"a": [0.5, 1.1, 0.9], "b": [1.7, 0.2, 1.4]}}
+    >>> [each.code for each in untuned.check(scores).findings]
+    ['few-runs', 'tuned']
+    """
+    found = source if isinstance(source, Imported) else read(source, **options)
+    return Diagnosis(_findings(found), found.summary or size(found.table))
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
@@ -113,7 +190,8 @@ def collect_scores(
     replace
         Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     **options
-        For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``stop``, ``watch``.
+        For `Session.collect`: ``trials``, ``engine``, ``workers``, ``ray_address``, ``keep_going``, ``stop``,
+        ``watch``.
     """
     from untuned.collect.session import Session
 
@@ -150,10 +228,12 @@ def run(
         As for `evaluate`.
     **options
         The options of `Judging`, as for `evaluate`; and those of `Session.collect`: ``trials``, ``engine``,
-        ``ray_address``, ``stop``, ``watch``.
+        ``ray_address``, ``keep_going``, ``stop``, ``watch``.
 
     Raises
     ------
+    AlgorithmFails
+        When all first trials of an algorithm failed, unless ``keep_going`` is True; what is finished is stored.
     Stopped
         When ``stop`` returned True before everything was done; what is finished is stored.
     """
@@ -345,19 +425,21 @@ def report(
     """
     from untuned.reports.report import judged_alike, made
 
-    judging = source.judging if isinstance(source, Evaluation) else _judging(READING, **options)[0]
+    judging, reading = (source.judging, options) if isinstance(source, Evaluation) else _judging(READING, **options)
     check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
+    if not isinstance(source, Evaluation | Imported):
+        source = read(source, **reading)
     found = _judged(source, workers, progress, options)
     if approximate:
         found = approximated(found, workers=workers, progress=progress)
-    folder = study if study is not None else study_folder(source)
+    folder = study if study is not None else source.study if isinstance(source, Imported) else None
     written = made(
         found,
         title=title,
         command=command,
         beside=judged_alike(found, beside, workers=workers, progress=progress),
         study=study,
-        histories=None if folder is None else _histories(found, folder),
+        histories=_histories(found, folder) if folder is not None else getattr(source, "histories", None),
         plans=plans(found, workers=workers, progress=progress) if planned is True else (planned,) if planned else (),
     )
     if out is not None:
@@ -406,12 +488,3 @@ def _histories(found: Evaluation, folder: str | Path) -> "Histories":
             "name the study that the scores come from"
         )
     return histories
-
-
-def study_folder(source: Any) -> Path | None:
-    """Return the folder of a study; None for a source that is not a study."""
-    if not isinstance(source, str | Path):
-        return None
-    from untuned.collect.session import is_study, results_folder
-
-    return results_folder(source) if is_study(source) else None

@@ -4,7 +4,8 @@
 
     UntunedError                 everything this package raises on purpose
     ├── InvalidInput             a value that is not allowed (also a ValueError)
-    │   └── UnknownName          a name that is not registered; says which is nearest
+    │   ├── UnknownName          a name that is not registered; says which is nearest
+    │   └── AlgorithmFails       all first trials of an algorithm failed, so a run was stopped
     ├── StoreError               a study's results cannot be read or written as they are on disk
     ├── MissingExtra             an optional dependency is not installed (also an ImportError)
     ├── Stopped                  work was stopped on request before its end
@@ -53,6 +54,10 @@ class UnknownName(InvalidInput):
     def __reduce__(self) -> tuple[type["UnknownName"], tuple[object, ...]]:
         # By default an exception is unpickled from its message alone; worker processes send exceptions back.
         return type(self), self._arguments
+
+
+class AlgorithmFails(InvalidInput):
+    """All first trials of an algorithm failed, so a run was stopped; the message has the first failure."""
 
 
 class StoreError(UntunedError):

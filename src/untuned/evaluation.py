@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.diagnostics.finding import Finding
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
-from untuned.statements import approximation, comparison, direct, next_steps, statement
+from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
 from untuned.verdicts import TITLES, Pairs, Verdict, sentences
 from untuned.verdicts import Weighting as Weighting
 
@@ -236,6 +237,8 @@ class Evaluation:
         What a reader must know before quoting a number.
     approximate
         The same scores judged by the bootstrap, which guarantees nothing; None unless it was asked for.
+    findings
+        What `untuned.check` found in the scores that a reader must know.
     """
 
     judging: "Judging"
@@ -252,6 +255,7 @@ class Evaluation:
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
     approximate: "Evaluation | None" = None
+    findings: tuple[Finding, ...] = ()
 
     def __reduce__(self) -> "tuple[Callable[..., Evaluation], tuple[dict[str, Any]]]":
         # Views of mappings cannot be pickled.
@@ -405,8 +409,35 @@ class Evaluation:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """The verdicts as sentences."""
-        return tuple(sentences(self.pairs, self.algorithms, self.order))
+        """The verdicts as sentences, and which algorithms they rank by failed trials alone."""
+        return (*sentences(self.pairs, self.algorithms, self.order), *failed_throughout(self))
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """One record per algorithm with trials that failed or have no finite score, the worst share first.
+
+        Its fields are algorithm, failed, trials, and the names of the environments where it happened. Such trials
+        count as the worst score of their environment.
+        """
+        failed_ae = self.scores.failed_ae
+        if failed_ae is None:
+            return []
+        found = [
+            {
+                "algorithm": self.algorithms[a],
+                "failed": int(failed_ae[a].sum()),
+                "trials": int(self.trials_ae[a].sum()),
+                "environments": [self.environments[e] for e in np.flatnonzero(failed_ae[a])],
+            }
+            for a in np.flatnonzero(failed_ae.sum(axis=1))
+        ]
+        return sorted(found, key=lambda row: -row["failed"] / row["trials"])
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every trial of every algorithm failed, so that there is nothing to compare."""
+        failed_ae = self.scores.failed_ae
+        return failed_ae is not None and bool((failed_ae == self.trials_ae).all())
 
     @property
     def comparison(self) -> tuple[str, ...]:
@@ -525,6 +556,8 @@ class Evaluation:
             )
         weights = self.environment_weights
         content: dict[str, Any] = {
+            # First: who reads a ranking must know which scores are failures.
+            "failures": self.failures,
             **self._ranking_facts(),
             "valid": self.valid,
             "anytime": self.anytime,
@@ -565,6 +598,7 @@ class Evaluation:
             "settings": dict(self.settings),
             "provenance": dict(self.provenance),
             "warnings": list(self.warnings),
+            "findings": [each.to_dict() for each in self.findings],
         }
         if percentiles:
             table = self.percentiles
@@ -637,7 +671,8 @@ class Evaluation:
         width = max(9, *(len(name) for name in self.algorithms))
         m = len(self.environments)
         lines = [
-            f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}"
+            f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}",
+            *failed(self),
         ]
         for each in self.each_ranking:
             lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
@@ -648,7 +683,7 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
         head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
-        shown = []
+        shown = [_html_lines(failed(self))]
         for each in self.each_ranking:
             body = "".join(_html_row("td", row) for row in each._shown())
             shown.append(

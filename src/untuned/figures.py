@@ -16,6 +16,7 @@ from untuned.reports.figures.files import save_all as save_all
 from untuned.reports.figures.illustration import percentile_illustration as percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid as learning_curve_grid
 from untuned.reports.figures.learning import learning_curves as learning_curves
+from untuned.reports.figures.learning import sample_efficiency as sample_efficiency
 from untuned.reports.figures.matrices import ranks as ranks
 from untuned.reports.figures.matrices import verdict_matrix as verdict_matrix
 from untuned.reports.figures.matrices import weights as weights

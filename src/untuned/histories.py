@@ -22,8 +22,8 @@ class History:
     returns
         The returns of every trial's episodes, in order; empty where none were kept.
     steps
-        At which step of its training a trial reached each of its returns, in the same shape; empty where returns are
-        those of episodes one after another.
+        At which step of its training a trial reached each of its returns, ascending, in the same shape; empty where
+        returns are those of episodes one after another.
     runs
         The name of every trial, its seed for example; empty where trials have numbers only.
     """

@@ -1,8 +1,8 @@
-"""What an evaluation says as a whole: rankings compared, head to head, next steps, a paragraph to paste."""
+"""What an evaluation says as a whole: failures, rankings compared, head to head, next steps, a paragraph to paste."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,46 @@ OPPOSITE = "Opposite verdicts"
 #: Longer lists of pairs and of verdicts are cut, and the rest counted.
 _PAIRS = 4
 _CLAUSES = 6
+_FAILURES = 5
 #: A cell with fewer trials than the largest by this factor holds the others back.
 _UNEVEN = 4
 #: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.
 _SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
+
+
+def failed(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return which algorithms failed in how many of their trials, the worst share first; nothing where none did."""
+    rows = evaluation.failures
+    if not rows:
+        return ()
+    if evaluation.all_failed:
+        return ("Every trial of every algorithm failed: there is nothing to compare.",)
+    shown = rows if len(rows) <= _FAILURES + 1 else rows[:_FAILURES]
+    rest = rows[len(shown) :]
+    sentences = [_failed(row) for row in shown]
+    if rest:
+        counts = f"{sum(row['failed'] for row in rest):,} of {sum(row['trials'] for row in rest):,} trials"
+        names = listed([row["algorithm"] for row in rest])
+        sentences.append(f"{len(rest)} more algorithms failed in {counts}: {names}.")
+    return tuple(sentences)
+
+
+def _failed(row: Mapping[str, Any]) -> str:
+    """Return a sentence on one algorithm that failed."""
+    name, count, trials = row["algorithm"], row["failed"], row["trials"]
+    if count == trials == 1:
+        return f"{name} failed in its only trial, which counts as the worst score of its environment."
+    if count == trials:
+        return f"{name} failed in all of its {trials:,} trials: each counts as the worst score of its environment."
+    where = listed(row["environments"])
+    counts = "it counts" if count == 1 else "they count"
+    return f"{name} failed in {count:,} of {trials:,} trials ({where}); {counts} as the worst score."
+
+
+def failed_throughout(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return a sentence on the algorithms all of whose trials failed; nothing where there is none."""
+    names = [row["algorithm"] for row in evaluation.failures if row["failed"] == row["trials"]]
+    return (f"Every trial of {listed(names)} failed.",) if names else ()
 
 
 def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
@@ -125,6 +161,8 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     plans
         How many trials would settle what is open, where that was asked for.
     """
+    if evaluation.all_failed:
+        return ("More trials that fail decide nothing: find out why they failed, and fix that first.",)
     silent = [each for each in evaluation.each_ranking if not each.pairs.better_ab.any()]
     if not silent:
         return ()
@@ -216,6 +254,9 @@ def statement(evaluation: "Evaluation") -> str:
         f"{promise}, for independent trials, {looks}.",
         *(_found_by(each) for each in evaluation.each_ranking),
     ]
+    failures = [f"{row['failed']:,} of {row['trials']:,} of {row['algorithm']}" for row in evaluation.failures]
+    if failures:
+        found.insert(1, f"Trials that failed ({listed(failures)}) count as the worst score of their environment.")
     if any(np.count_nonzero(each.pairs.better_ab) < _total(evaluation) for each in evaluation.rankings):
         found.append("Not decided does not mean equal.")
     return " ".join(found)

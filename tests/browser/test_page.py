@@ -100,6 +100,27 @@ def test_the_page_loads_and_draws_everything(browser: Any, path: Path) -> None:
         assert visit.page.locator(".chart:not(:has(.main-svg))").count() == 0
 
 
+def test_failures_are_seen_without_scrolling(browser: Any, tmp_path: Path) -> None:
+    table = {name: {each: reporting.scores(a, 0, 30) for each in "xy"} for a, name in enumerate(ALGORITHMS)}
+    table |= {"mine": dict.fromkeys("xy", np.full(30, np.nan))}
+    found = untuned.evaluate(table, ranges=(-500, 500), nonfinite="worst", weights="uniform")
+    untuned.report(found, tmp_path / "page.html")
+    with visiting(browser, tmp_path / "page.html") as visit:
+        note = visit.page.get_by_role("note", name="Trials that failed")
+        assert note.inner_text().strip().startswith("mine failed in all of its 60 trials")
+        top, bottom = visit.page.evaluate(
+            "(() => { const box = document.getElementById('failures').getBoundingClientRect();"
+            " return [box.top, box.bottom]; })()"
+        )
+        assert 0 < top < bottom < visit.page.evaluate("window.innerHeight")
+        ground, colour = visit.page.evaluate(
+            "[getComputedStyle(document.body).backgroundColor,"
+            " getComputedStyle(document.querySelector('#failures strong')).color]"
+        )
+        assert contrast(colour, ground) >= 4.5
+        assert embedded(visit)["failures"] == found.failures
+
+
 def test_the_numbers_are_those_of_the_evaluation(browser: Any, path: Path, found: Evaluation) -> None:
     expected = json.loads(found.to_json())
     with visiting(browser, path) as visit:
@@ -303,6 +324,42 @@ def test_hyperparameters_of_whom_is_chosen(browser: Any, found: Evaluation, tmp_
                 np.testing.assert_allclose([end for end, _ in known], [want for _, want in known])
             assert kind == ("log" if each["name"] == "rate" else "linear")
         assert visit.page.locator(".response .xtick text", has_text="<i>a</i>").count() == 1
+
+
+def test_curves_and_what_is_said_of_them(browser: Any, found: Evaluation, tmp_path: Path) -> None:
+    steps = np.linspace(50_000.0, 1_000_000.0, 20)
+    cells = {}
+    for name in ("quick", "slow"):
+        for environment in ("flat", "steep"):
+            scores = found.scores.cell(name, environment)[:12]
+            returns = tuple(score * np.linspace(0.5, 1.0, 20) for score in scores)
+            cells[name, environment] = History(scores, {}, {}, returns, (steps,) * 12, tuple(map(str, range(12))))
+    report = replace(untuned.report(found), histories=Histories(cells, 500, unit="step %{x}"))
+    report.save(tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html", reduced_motion="reduce") as visit:
+        look_at(visit, "#chart-efficiency")
+        data = json.loads(visit.page.text_content("#charts"))["efficiency"]
+        chart = visit.page.locator("#chart-efficiency")
+        traces = chart.evaluate(
+            "(chart) => chart.data.filter((trace) => trace.meta).map((trace) => [trace.name, trace.x, trace.y])"
+        )
+        # In the order of the evaluation; there are no bands.
+        assert traces == [
+            [name, steps.tolist(), each["y"]] for name, each in zip(("slow", "quick"), data["series"], strict=True)
+        ]
+        assert chart.evaluate("(chart) => chart.data.every((trace) => !trace.fill)")
+        assert chart.evaluate("(chart) => chart.layout.xaxis.title.text") == "step %{x}"
+        assert "no interval" in visit.page.inner_text("#learning figcaption")
+        for place, said in (".efficiency", f"{data['series'][0]['y'][0]:g}"), (".curve", "("):
+            shown = visit.page.locator(place).first
+            shown.scroll_into_view_if_needed()
+            shown.locator(".scatterlayer .trace .points path").first.hover(force=True)
+            label = shown.locator(".hoverlayer")
+            label.locator("text").first.wait_for()
+            assert "step %{x} " in label.text_content()
+            assert said in label.text_content()
+        visit.page.locator("#toggles").get_by_role("button", name="slow", exact=True).click()
+        assert visible_names(visit, "#chart-efficiency") == {"quick"}
 
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])

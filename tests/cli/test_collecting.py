@@ -245,6 +245,56 @@ def test_run_takes_weights(call: Call, small: Path) -> None:
     assert said.json == untuned.evaluate("small", weights="uniform").to_dict()
 
 
+CRASHING = f"""\
+name = "crashing"
+trials = 30
+algorithms = ["sarsa", {{ use = "crashes:train", name = "mine" }}]
+environments = ["{CHAIN}", "{GRID}"]
+"""
+
+
+@pytest.fixture
+def crashing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a study one of whose algorithms crashes in all of its trials; its module is forgotten afterwards."""
+    monkeypatch.setitem(sys.modules, "crashes", None)
+    del sys.modules["crashes"]
+    (tmp_path / "crashes.py").write_text("def train(environment, draw):\n    raise RuntimeError('no such layer')\n")
+    path = tmp_path / "crashing.toml"
+    path.write_text(CRASHING)
+    return path
+
+
+@pytest.mark.parametrize("command", ["run", "collect"])
+def test_an_algorithm_that_fails_in_all_of_its_first_trials_stops_a_run(
+    command: str, call: Call, crashing: Path, tmp_path: Path
+) -> None:
+    said = call(command, crashing, "--workers", "1", "--quiet")
+    refused(said, "'mine' failed in all of its first", "RuntimeError: no such layer (crashes.py:2)", "--keep-going")
+    assert str(tmp_path / "crashing") in said.err
+
+
+def test_an_algorithm_that_crashed_in_all_of_its_trials_is_named_first(
+    call: Call, crashing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "mine failed in all of its 60 trials: each counts as the worst score of its environment."
+    said = call("run", crashing, "--workers", "1", "--keep-going", "--quiet")
+    assert said.code == 0
+    assert said.out.splitlines()[:2] == [
+        "2 algorithms on 2 environments, 30 trials per cell; delta = 0.05",
+        sentence,
+    ]
+    assert "Every trial of mine failed." in said.out
+    assert "(60 of 60 of mine)" in said.words
+    facts = call("evaluate", crashing, "--json").json
+    assert next(iter(facts.items())) == (
+        "failures",
+        [{"algorithm": "mine", "failed": 60, "trials": 60, "environments": [CHAIN, GRID]}],
+    )
+    assert sentence in call("evaluate", crashing, "--format", "markdown").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert f"{ESCAPE}[1;33m{sentence}" in call("evaluate", crashing).out
+
+
 # untuned collect
 
 

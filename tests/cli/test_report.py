@@ -44,6 +44,19 @@ def test_a_page_and_what_is_said_of_it(call: Call, scores: Path, tmp_path: Path)
     assert "some scores.csv" in text
 
 
+def test_an_algorithm_that_crashed_in_all_of_its_trials_is_named_before_the_answer(
+    call: Call, scores: Path, tmp_path: Path
+) -> None:
+    with scores.open("a", encoding="utf-8") as file:
+        file.writelines(f"mine,{environment},nan\n" for environment in ("flat", "steep"))
+    said = call(scores, "--out", tmp_path / "page.html", "--range", "-500:500", "--nonfinite", "worst")
+    assert said.code == 0
+    assert said.words.startswith("mine failed in all of its 2 trials: each counts as the worst score")
+    assert embedded(tmp_path / "page.html")["failures"] == [
+        {"algorithm": "mine", "failed": 2, "trials": 2, "environments": ["flat", "steep"]}
+    ]
+
+
 def test_it_goes_to_the_present_folder_by_default(
     call: Call, scores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

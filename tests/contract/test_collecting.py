@@ -25,7 +25,7 @@ from untuned.collect.engines.engine import Numbers, Stop, Work
 from untuned.collect.session import Session
 from untuned.collect.shard import Shard
 from untuned.collect.store.store import Store
-from untuned.errors import StoreError, UnknownName, UntunedError
+from untuned.errors import AlgorithmFails, StoreError, UnknownName, UntunedError
 
 STUDY = Study(
     "small",
@@ -274,7 +274,7 @@ def test_trials_that_fail_are_recorded_and_count_the_worst(tmp_path: Path) -> No
         guesses_of("idle", "does_nothing"),
         trials=4,
     )
-    found = collect_scores(study, tmp_path / "study", workers=2)
+    found = collect_scores(study, tmp_path / "study", workers=2, keep_going=True)
     assert found.complete
     with Store.open(tmp_path / "study") as store:
         messages = {
@@ -295,6 +295,72 @@ def test_trials_that_fail_are_recorded_and_count_the_worst(tmp_path: Path) -> No
     assert table.cell("dead", "chain-10-stochastic").tolist() == [worst[0]] * 4
     evaluation = untuned.evaluate(table)
     assert evaluation.order[0] == 0
+
+
+@pytest.mark.parametrize("engine", ["local", "in-process"])
+def test_an_algorithm_that_fails_in_all_of_its_first_trials_stops_the_run(engine: str, tmp_path: Path) -> None:
+    # So many that no engine runs them between two looks at what has failed.
+    study = python_study(guesses_of("good"), guesses_of("mine", "always_raises"), trials=20_000)
+    folder = tmp_path / "study"
+    with pytest.raises(AlgorithmFails) as stopped:
+        collect_scores(study, folder, engine=engine, workers=1)
+    with Store.open(folder) as store:
+        counts = sum(count for (name, _), count in store.counts().items() if name == "mine")
+    assert 5 <= counts < 40_000
+    message = str(stopped.value)
+    for words in (
+        "'mine' failed in all of its first ",
+        "CartPole-v1",
+        "The first failure, trial 0 of 'mine' on 'CartPole-v1': RuntimeError: no such layer (agents_of_users.py:",
+        f"What is finished is in {folder}",
+        "--replace",
+        "--keep-going (keep_going=True)",
+    ):
+        assert words in message
+    # What is there counts, so nothing more is run.
+    with pytest.raises(AlgorithmFails, match="'mine' failed in all of its first"):
+        collect_scores(study, folder, engine=engine, workers=1)
+    with Store.open(folder) as store:
+        assert sum(count for (name, _), count in store.counts().items() if name == "mine") == counts
+
+
+def test_failures_of_earlier_sessions_count_and_may_be_collected_all_the_same(tmp_path: Path) -> None:
+    algorithms = guesses_of("good"), guesses_of("mine", "always_raises")
+    folder = tmp_path / "study"
+    # Two trials in each of two environments are too few to stop for.
+    assert collect_scores(python_study(*algorithms, trials=2), folder, workers=1).complete
+    with pytest.raises(AlgorithmFails, match=r"first \d+ trials \(CartPole-v1 and chain-10-stochastic\)"):
+        collect_scores(python_study(*algorithms, trials=4), folder, workers=1)
+    found = collect_scores(python_study(*algorithms, trials=4), folder, workers=1, keep_going=True)
+    assert found.complete
+    # Where nothing is left to run, there is nothing to stop.
+    evaluation = untuned.run(python_study(*algorithms, trials=4), folder, workers=1)
+    assert evaluation.failures == [
+        {"algorithm": "mine", "failed": 8, "trials": 8, "environments": ["CartPole-v1", "chain-10-stochastic"]}
+    ]
+    with pytest.raises(AlgorithmFails):
+        untuned.run(python_study(*algorithms, trials=5), folder, workers=1)
+    assert untuned.run(python_study(*algorithms, trials=5), folder, workers=1, keep_going=True).failures
+
+
+def test_one_trial_that_succeeds_is_enough_to_run_the_rest(tmp_path: Path) -> None:
+    study = python_study(guesses_of("mine", "raises_four_times"), trials=4)
+    found = collect_scores(study, tmp_path / "study", workers=1)
+    assert (found.complete, found.failed) == (True, 4)
+
+
+def test_a_run_that_is_stopped_is_not_called_failing(tmp_path: Path) -> None:
+    study = python_study(guesses_of("mine", "always_raises"), trials=20_000)
+    seen: list[int] = []
+    found = collect_scores(
+        study,
+        tmp_path / "study",
+        engine="in-process",
+        stop=lambda: bool(seen),
+        watch=lambda progress: seen.append(1) if progress.stored else None,
+    )
+    assert not found.complete
+    assert found.stored == found.failed >= 5
 
 
 def test_a_trial_that_takes_too_long_is_ended_and_recorded(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Collecting on Ray: the same bytes as here, and a node that dies costs nothing but time."""
 
+import dataclasses
 import os
 import threading
 import time
@@ -12,7 +13,7 @@ import pytest
 from support import needs
 from support.exporting import exported
 from untuned import Study, collect_scores
-from untuned.errors import InvalidInput
+from untuned.errors import AlgorithmFails, InvalidInput
 
 STUDY = Study(
     "small",
@@ -99,6 +100,11 @@ def test_algorithms_in_python_on_a_cluster_of_this_machine(tmp_path: Path, monke
     assert there.complete
     assert there.failed == here.failed >= 4
     assert exported(tmp_path / "there") == exported(tmp_path / "here")
+    crashing = dataclasses.replace(
+        study, algorithms=[{"use": "support.agents_of_users:always_raises", "name": "mine"}], trials=20_000
+    )
+    with pytest.raises(AlgorithmFails, match="RuntimeError: no such layer"):
+        collect_scores(crashing, tmp_path / "crashing", engine="ray", workers=2)
 
 
 @pytest.mark.filterwarnings("ignore")

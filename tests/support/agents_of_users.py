@@ -33,6 +33,19 @@ def raises_sometimes(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
     guesses(environment, draw)
 
 
+def always_raises(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
+    """Fail in every trial."""
+    raise RuntimeError("no such layer")
+
+
+def raises_four_times(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
+    """Fail in the first trials that a process runs, and in no other."""
+    MEMORY.append(1)
+    if len(MEMORY) <= 4:
+        raise RuntimeError("not yet")
+    guesses(environment, draw)
+
+
 def hangs(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
     """Never come back."""
     while True:

@@ -32,7 +32,7 @@ from untuned.histories import Histories, History
 from untuned.judge.intervals.dkw import band
 from untuned.judge.judging import Judging
 from untuned.reports.bands import bands
-from untuned.reports.curves import learning_curve, response
+from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.canvas import number_text
 from untuned.reports.figures.illustration import placed
 from untuned.reports.figures.naming import LONGEST, short, shown
@@ -157,6 +157,22 @@ def histories(
     return Histories(cells, 500)
 
 
+def logged() -> Histories:
+    """Return runs with steps of their own, as other programs log them; one algorithm lacks an environment."""
+    cells = {}
+    for a, name in enumerate(("careful", "bold", "plain")):
+        for e, (place, end) in enumerate({"hill": 1_000_000.0, "maze": 400_000.0, "pond": 400_000.0}.items()):
+            steps = [np.append(np.sort(np.round(end * spread(60, 5 * a + 7 * run))), end) for run in range(10)]
+            values = [
+                (a + 1.0) * (1.0 - np.exp((a - 4.0) * at / end)) + normal(61, 0.0, 0.4, 31 * a + 17 * e + 13 * run)
+                for run, at in enumerate(steps)
+            ]
+            scores = np.array([each[-5:].mean() for each in values])
+            cells[name, place] = History(scores, {}, {}, tuple(values), tuple(steps), tuple(map(str, range(10))))
+    del cells["plain", "pond"]
+    return Histories(cells, 500, unit="step")
+
+
 def figure_of(drawn: Any) -> Figure:
     ax = drawn[0] if isinstance(drawn, list) else drawn
     if isinstance(ax, Figure):
@@ -227,6 +243,7 @@ SINGLE: dict[str, Callable[..., Axes]] = {
     "order": lambda **o: figures.partial_order(example(), **o),
     "weights": lambda **o: figures.weights(example(), **o),
     "learning": lambda **o: figures.learning_curves(histories(), "hill", order=example().algorithms, **o),
+    "efficiency": lambda **o: figures.sample_efficiency(logged(), order=example().algorithms, **o),
     "hyperparameter": lambda **o: figures.hyperparameter(histories(), "bold", "hill", "rate", **o),
 }
 GRIDS: dict[str, tuple[int, Callable[..., list[Axes]]]] = {
@@ -716,6 +733,41 @@ def test_learning_curves_are_medians_with_intervals() -> None:
     assert set(curve.low.tolist()) <= set(heights_of(ax.collections[1]))
 
 
+def test_axes_say_what_is_counted() -> None:
+    for ax in (figures.learning_curves(logged(), "hill"), figures.learning_curve_grid(logged())[0]):
+        assert ax.get_xlabel() == "step"
+        assert ax.get_xlim() == (0.0, 1_000_000.0)
+        assert "median of 10 runs" in legend_of(ax).get_title().get_text()
+    assert SINGLE["learning"]().get_xlabel() == "episode"
+    assert figures.sample_efficiency(histories()).get_xlabel() == "episode"
+    assert figures.sample_efficiency(logged(), environments=["hill"]).get_xlabel() == "step"
+    odd = dataclasses.replace(logged(), unit="$\n")
+    assert "$\\n" in texts(figures.learning_curves(odd, "hill"))
+
+
+def test_sample_efficiency_is_drawn_as_found() -> None:
+    ax = SINGLE["efficiency"]()
+    expected = sample_efficiency(logged())
+    assert expected is not None
+    for number, name in enumerate(("careful", "bold", "plain")):
+        line = labelled(ax, name)
+        np.testing.assert_array_equal(line.get_xdata(), expected.x)
+        np.testing.assert_array_equal(line.get_ydata(), expected.score_ax[number])
+        assert line.get_color() == styles(example().algorithms)[name].colour
+    assert ax.get_xlabel() == "share of training (%)"
+    assert ax.get_title(loc="left") == "2 environments, equal weights"
+    note = legend_of(ax).get_title().get_text().replace("\n", " ")
+    assert note == f"estimates; no interval {' '.join(expected.left_out())}"
+    assert "pond" in note
+    two = figures.sample_efficiency(logged(), algorithms=["bold", "careful"])
+    assert two.get_title(loc="left") == "3 environments, equal weights"
+    assert {line.get_label() for line in lines_of(two)} == {"bold", "careful"}
+    alone = figures.sample_efficiency(logged(), algorithms=["bold"])
+    assert any("two or more" in text for text in texts(alone))
+    with pytest.raises(UnknownName, match="no environment is called 'sea'"):
+        figures.sample_efficiency(logged(), environments=["sea"])
+
+
 def test_without_returns_the_axes_say_so() -> None:
     silent = Histories({("a", "e"): dataclasses.replace(history(), returns=())}, 5)
     assert "no returns were kept" in texts(figures.learning_curves(silent, "e"))
@@ -835,7 +887,7 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
     names = {
         *("summary", "aggregate", "verdicts", "partial-order", "ranks", "weights", "quantiles", "distributions"),
         *("quantiles-hill", "quantiles-a-b-c", "quantiles-a-b-c-2", "percentile", "trials", "learning-curves"),
-        *("hyperparameters-careful", "hyperparameters-bold"),
+        *("sample-efficiency", "hyperparameters-careful", "hyperparameters-bold"),
     }
     assert {path.name for path in written} == {f"{name}.svg" for name in names}
     assert len(written) == len(names)

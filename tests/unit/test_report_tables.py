@@ -223,6 +223,14 @@ def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> N
     assert "approximate" not in tables.environment(approximate, "maze").caption
 
 
+def test_captions_name_what_failed() -> None:
+    table = {"a": {"x": [np.nan] * 9, "y": [np.nan] * 9}, "b": {"x": range(9), "y": range(9)}}
+    found = untuned.evaluate(table, ranges=(0, 9), nonfinite="worst").under("uniform")
+    for each in (tables.aggregate, tables.pairs, tables.head_to_head, tables.environments):
+        assert "a failed in all of its 18 trials" in each(found).to_markdown()
+        assert "a failed in all of its 18 trials" in each(found).to_latex()
+
+
 def test_an_unknown_environment_is_refused(plain: Evaluation) -> None:
     with pytest.raises(UnknownName, match="did you mean 'maze'"):
         tables.environment(plain, "mase")

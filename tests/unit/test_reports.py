@@ -17,6 +17,7 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories, History
 from untuned.reports.bands import bands
+from untuned.reports.curves import sample_efficiency
 from untuned.reports.page.charts import chart_data, levels
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
@@ -139,6 +140,32 @@ def test_the_answer_and_the_page_have_both_rankings() -> None:
     ]
 
 
+def failing(*algorithms: str) -> Evaluation:
+    """Return an evaluation in which every trial of these failed."""
+    table = {
+        name: {each: reporting.scores(a, e, 30) for e, each in enumerate(("flat", "steep"))}
+        for a, name in enumerate(("slow", "quick"))
+    } | {name: dict.fromkeys(("flat", "steep"), np.full(30, np.nan)) for name in algorithms}
+    return untuned.evaluate(table, ranges=(-500, 500), nonfinite="worst", weights="uniform")
+
+
+def test_an_algorithm_that_crashed_in_all_of_its_trials_is_named_first_on_the_page() -> None:
+    found = failing("<mine>")
+    page = untuned.report(found).html
+    section = page.split('<section id="answer"')[1].split("</section>")[0]
+    sentence = "&lt;mine&gt; failed in all of its 60 trials: each counts as the worst score of its environment."
+    assert 0 < section.index(f"<strong>{sentence}</strong>") < section.index('<p class="answer">')
+    assert 'class="note" id="failures"' in section
+    assert answer(found).endswith("Every trial of <mine> failed.")
+    assert 'id="failures"' not in untuned.report(reporting.evaluated(NAMES, ("flat",), 6)).html
+
+
+def test_where_everything_failed_no_algorithm_is_best() -> None:
+    found = failing("slow", "quick")
+    assert answer(found) == "No algorithm can be declared best: every trial of every algorithm failed."
+    assert "Every trial of every algorithm failed: there is nothing to compare." in untuned.report(found).html
+
+
 def test_an_approximate_answer_is_on_the_page_and_can_be_made_again() -> None:
     few = reporting.evaluated(NAMES, ("flat", "steep"), 6)
     report = untuned.report(few, approximate=True, title="Few")
@@ -235,6 +262,47 @@ def test_charts_have_the_evaluations_numbers(found: Evaluation, histories: Histo
     assert [(each["a"], each["e"], each["log"]) for each in shown] == [(2, 0, True)]
 
 
+def test_what_algorithms_reach_along_their_training_is_on_the_page(found: Evaluation, histories: Histories) -> None:
+    expected = sample_efficiency(histories)
+    assert expected is not None
+    data = chart_data(found, (), histories)["efficiency"]
+    assert (data["label"], data["x"]) == ("episode", list(range(1, 21)))
+    assert [each["a"] for each in data["series"]] == [0, 1, 2, 3]
+    np.testing.assert_allclose([each["y"] for each in data["series"]], expected.score_ax, rtol=1e-4)
+    # Only what the evaluation has is compared.
+    other = {("else", "flat"): histories.cells["quick", "flat"], ("quick", "other"): histories.cells["quick", "flat"]}
+    assert chart_data(found, (), replace(histories, cells={**histories.cells, **other}))["efficiency"] == data
+    alone = replace(histories, cells={cell: each for cell, each in histories.cells.items() if cell[0] == "quick"})
+    page = replace(untuned.report(found), histories=alone).html
+    assert 'id="learning"' in page
+    assert 'id="chart-efficiency"' not in page
+
+
+def test_the_page_of_imported_runs_has_their_words(found: Evaluation, histories: Histories) -> None:
+    def logged(history: History) -> History:
+        at = tuple(np.arange(100.0, 100.0 * each.size + 1.0, 100.0) for each in history.returns)
+        return History(history.scores, {}, {}, history.returns, at, tuple(map(str, range(len(at)))))
+
+    cells = {cell: logged(each) for cell, each in histories.cells.items() if cell != ("slow", "steep")}
+    imported = Histories(cells, 500, unit="<step>")
+    assert not imported.has_hyperparameters
+    page = replace(untuned.report(found), histories=imported).html
+    assert Outline(page).open == []
+    assert 'id="hyperparameters"' not in page
+    learning = page.split('id="learning"')[1].split("</section>")[0]
+    assert 'id="chart-efficiency"' in learning
+    assert "Estimates; no interval. Left out, not every algorithm has a learning curve: steep." in learning
+    assert "The median over runs of the return, by &lt;step&gt;, with" in learning
+    assert "Runs that failed" in learning
+    assert "trial" not in learning
+    assert "episode" not in learning
+    assert json.loads(Outline(page).scripts["charts"])["unit"] == "<step>"
+    study = replace(untuned.report(found), histories=histories).html
+    assert 'id="hyperparameters"' in study
+    assert "The median over trials of the return, by episode, with" in study
+    assert study.count("from the first 60 trials of a cell at most") == 2
+
+
 def test_cells_without_trials_have_no_curve() -> None:
     scores: dict[str, dict[str, list[float]]] = {
         "a": {"x": [1.0, 2.0, 3.0], "y": [1.0]},
@@ -300,6 +368,7 @@ def test_a_report_goes_to_a_page_or_a_folder(found: Evaluation, histories: Histo
     assert len(written) == len(names)
     assert {"report.html", "evaluation.json", "tables/aggregate.tex", "tables/environment-flat.csv"} <= names
     assert {"figures/aggregate.png", "figures/summary.png", "figures/learning-curves.png"} <= names
+    assert "figures/sample-efficiency.png" in names
     content = json.loads((tmp_path / "all" / "evaluation.json").read_text(encoding="utf-8"))
     assert content["percentiles"]["z"] == found.percentiles.z_aer.tolist()
     assert {str(path.relative_to(tmp_path / "all")) for path in (tmp_path / "all").rglob("*.*")} == names

@@ -13,7 +13,7 @@ from untuned.evaluation import Evaluation, HeadToHead
 from untuned.judge.approximate import approximated
 from untuned.plans import Plan, PlannedPair
 from untuned.scores import ScoreTable
-from untuned.statements import OPPOSITE, approximation, comparison, direct, next_steps, statement
+from untuned.statements import OPPOSITE, approximation, comparison, direct, failed, next_steps, statement
 from untuned.verdicts import Pairs
 
 NAMES = ("ant", "bee", "cat", "dog")
@@ -194,3 +194,86 @@ def test_the_bootstrap_has_the_same_weights_and_refuses_empty_cells_in_a_sentenc
     assert told.approximate is None
     assert "bootstrap cannot draw" in told.warnings[-1]
     assert told.warnings[:-1] == empty.warnings
+
+
+# Failures.
+
+
+def failing(**failures: tuple[int, ...]) -> Evaluation:
+    """Return an evaluation in which so many of ten trials on each environment failed, by algorithm."""
+
+    def cell(name: str, e: int, first: int) -> NDArray[np.float64]:
+        values = np.linspace(0.0, 1.0, 10) + first
+        values[: failures.get(name, (0, 0))[e]] = np.nan
+        return values
+
+    names = tuple(dict.fromkeys((*failures, "good")))
+    table = {name: {each: cell(name, e, a) for e, each in enumerate("xy")} for a, name in enumerate(names)}
+    return evaluate(ScoreTable.from_dict(table, ranges=(-1.0, 99.0), nonfinite="worst"), weights="uniform")
+
+
+def test_an_algorithm_that_crashed_in_all_of_its_trials_is_named_first() -> None:
+    found = failing(sarsa=(0, 3), mine=(10, 10), single=(1, 0))
+    everything = "mine failed in all of its 20 trials: each counts as the worst score of its environment."
+    assert failed(found) == (
+        everything,
+        "sarsa failed in 3 of 20 trials (y); they count as the worst score.",
+        "single failed in 1 of 20 trials (x); it counts as the worst score.",
+    )
+    assert repr(found).splitlines()[1:4] == list(failed(found))
+    assert found._repr_html_().startswith(f"<p>{everything}</p>")
+    facts = found.to_dict()
+    assert next(iter(facts)) == "failures"
+    assert facts["failures"] == [
+        {"algorithm": "mine", "failed": 20, "trials": 20, "environments": ["x", "y"]},
+        {"algorithm": "sarsa", "failed": 3, "trials": 20, "environments": ["y"]},
+        {"algorithm": "single", "failed": 1, "trials": 20, "environments": ["x"]},
+    ]
+    # The verdicts do not stand without a word either.
+    assert found.verdicts[-1] == facts["verdicts"][-1] == "Every trial of mine failed."
+    assert (
+        "Trials that failed (20 of 20 of mine, 3 of 20 of sarsa and 1 of 20 of single) count as the worst score of "
+        "their environment."
+    ) in found.statement
+
+
+def test_where_nothing_failed_nothing_is_said_of_failures(found: Evaluation) -> None:
+    assert failed(found) == ()
+    assert found.to_dict()["failures"] == []
+    assert "failed" not in repr(found) + found._repr_html_() + found.statement
+
+
+def test_one_trial_is_the_only_one() -> None:
+    alone = evaluate(
+        ScoreTable.from_dict({"a": {"x": [np.nan]}, "b": {"x": [1.0]}}, ranges=(0, 1), nonfinite="worst"),
+        weights="uniform",
+    )
+    assert failed(alone) == ("a failed in its only trial, which counts as the worst score of its environment.",)
+
+
+def test_many_algorithms_that_fail_are_cut_and_counted() -> None:
+    names = "abcdefgh"
+    lines = failed(failing(**{name: (10 - a, 0) for a, name in enumerate(names)}))
+    assert len(lines) == 6
+    assert lines[0] == "a failed in 10 of 20 trials (x); they count as the worst score."
+    assert lines[-1] == "3 more algorithms failed in 12 of 60 trials: f, g and h."
+    # A last line for one algorithm says as much as its own.
+    assert len(failed(failing(**dict.fromkeys(names[:6], (1, 0))))) == 6
+
+
+def test_where_everything_failed_there_is_nothing_to_compare() -> None:
+    found = failing(mine=(10, 10), good=(10, 10))
+    assert failed(found) == ("Every trial of every algorithm failed: there is nothing to compare.",)
+    assert found.verdicts[-1] == "Every trial of mine and good failed."
+    assert [row["failed"] for row in found.failures] == [20, 20]
+    (step,) = next_steps(found)
+    assert "fix that first" in step
+
+
+def test_trials_behind_a_missing_one_are_not_counted_as_failed_either() -> None:
+    whole = failing(mine=(8, 2)).scores
+    cut = replace(whole, unbroken_ae=np.array([[3, 10], [10, 10]]))
+    (row,) = evaluate(cut, intervals="betting").failures
+    assert row == {"algorithm": "mine", "failed": 5, "trials": 13, "environments": ["x", "y"]}
+    none = replace(whole, unbroken_ae=np.array([[0, 0], [10, 10]]))
+    assert evaluate(none, intervals="betting").failures == []

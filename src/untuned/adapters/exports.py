@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from untuned.adapters.whole_file import whole_file
 from untuned.collect.session import Session
 from untuned.collect.trial import EXPORTED, Column, plain
 from untuned.errors import InvalidInput
@@ -77,17 +78,8 @@ def export(
         if not isinstance(out, str | Path):
             write(session, form, out, returns=returns, seconds=seconds)
             return
-        path = Path(out)
-        new = path.parent / f"{path.name}.new"
-        try:
-            with new.open("wb") as file:
-                write(session, form, file, returns=returns, seconds=seconds)
-            new.replace(path)
-        except OSError as error:
-            raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                new.unlink()
+        with whole_file(out) as file:
+            write(session, form, file, returns=returns, seconds=seconds)
 
 
 def _rows(session: Session, columns: Sequence[Column], returns: bool) -> Iterator[Row]:

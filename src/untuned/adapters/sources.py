@@ -1,47 +1,49 @@
 """The one entry point for scores: makes a `ScoreTable` of any supported source."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from untuned.adapters.score_files.table import column_names, from_file, from_frame
+from untuned.adapters.score_files.choosing import chosen_table, minimized
+from untuned.adapters.score_files.columns import ROLES
+from untuned.adapters.score_files.frames import column_names, rows_of_frame
+from untuned.adapters.score_files.importing import Imported, Source, imported, rows_of_paths, size
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import gathered
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import ScoreTable
 
+_CHOICE = ("algorithms", "environments", "without", "rename", "minimize", "accept")
 _KNOWLEDGE = ("ranges", "identical", "nonfinite", "provenance")
-_OF_A_DICT = _KNOWLEDGE
-_OF_AN_ARRAY = ("algorithms", "environments", *_KNOWLEDGE)
-_OF_A_TABLE = ("algorithm", "environment", "score", *_KNOWLEDGE)
-
-#: All options of `read_scores`, whatever the source.
-OPTIONS = tuple(dict.fromkeys((*_OF_A_TABLE, *_OF_AN_ARRAY)))
-
-_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+_OF_AN_ARRAY = ("axes", "reduce", *_CHOICE, *_KNOWLEDGE)
+_OF_A_FRAME = ("algorithm", "environment", "score", "columns", "run", "step", "reduce", *_CHOICE, *_KNOWLEDGE)
 
 _ACCEPTED = """pass one of
-  the path of a file in long form (.csv, .tsv, .jsonl, .parquet), or of a study;
+  the path of a file or folder (CSV, Parquet, JSON, NumPy; logs of other programs), several of them, or a study;
   a data frame in long form (polars, pandas, pyarrow), with columns algorithm, environment and score;
-  a dictionary {algorithm: {environment: scores}} or {(algorithm, environment): scores};
+  a dictionary {algorithm: {environment: scores}} or {algorithm: array of runs x environments};
   an array or nested lists [algorithm, environment, trial];
   a ScoreTable"""
 
 
 def read_scores(source: Any, **options: Any) -> ScoreTable:
-    """Return the scores of a file, a data frame, a dictionary, an array or a study.
+    """Return the scores of files, folders, a data frame, a dictionary, an array or a study.
 
     Parameters
     ----------
     source
-        The path of a file (`untuned.adapters.score_files.table.from_file` says which), a data frame of polars, pandas
-        or pyarrow in long form, a dictionary ``{algorithm: {environment: scores}}``, an array or nested lists
-        ``[algorithm, environment, trial]``, or a `ScoreTable`, which is returned as it is.
+        The path of a file or folder, or a list of paths, ``"-"`` for standard input; a study; a data frame of polars,
+        pandas or pyarrow in long form; a dictionary ``{algorithm: {environment: scores}}``, or as rliable has it
+        ``{algorithm: array of runs x environments}``; an array or nested lists ``[algorithm, environment, trial]``; or
+        a `ScoreTable`.
     **options
-        What is known about the scores: ``ranges``, ``identical``, ``nonfinite`` and ``provenance``, as for
-        `ScoreTable.from_dict`. For files and data frames also ``algorithm``, ``environment`` and ``score``, the names
-        of the columns; for arrays ``algorithms`` and ``environments``, lists of names.
+        How to read it, and what is known about the scores; ``docs/how-to/scores.md`` describes each. Columns:
+        ``algorithm``, ``environment``, ``score``, ``run``, ``step``. Learning curves: ``reduce``. Logs: ``metric``,
+        ``reader``, ``pattern``. Arrays: ``axes``. Choice: ``algorithms``, ``environments``, ``without``, ``rename``,
+        ``minimize``. Knowledge: ``ranges``, ``identical``, ``nonfinite``, ``provenance``.
 
     Raises
     ------
@@ -53,59 +55,86 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
     >>> read_scores({"sarsa": {"cart-pole": [21.5, 23.0]}, "q": {"cart-pole": [19.0]}})
     <ScoreTable: 2 algorithms x 1 environments, 3 scores (1 to 2 per cell)>
     """
+    return read(source, **options).table
+
+
+def read(source: Any, **options: Any) -> Imported:
+    """Return the scores of any source, and what is known about where they come from; as `read_scores`."""
+    unknown = [name for name in options if name not in Reading.__dataclass_fields__]
+    paths = as_paths(source)
     if isinstance(source, ScoreTable):
-        _check_options("a ScoreTable, which has them already", options, ())
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        return _from_path(Path(source).expanduser(), options)
-    if isinstance(source, Mapping):
-        _check_options("a dictionary", options, _OF_A_DICT)
-        return ScoreTable.from_dict(source, **options)
+        asked = _checked("a ScoreTable, which has them already", options, _CHOICE, unknown)
+        return Imported(chosen_table(source, asked))
+    if paths:
+        return _from_paths(paths, options, unknown)
+    if isinstance(source, Mapping) and not {*ROLES} <= {*source}:
+        return _from_dict(source, _checked("a dictionary", options, _OF_AN_ARRAY, unknown))
     if isinstance(source, (list, tuple)):
         if any(isinstance(each, Mapping) for each in source):
             raise InvalidInput(
                 "a list of dictionaries is not an array: make a data frame of it, polars.DataFrame(rows), and pass that"
             )
-        _check_options("nested lists", options, _OF_AN_ARRAY)
-        return ScoreTable.from_array(source, **options)
+        return _from_array(source, _checked("nested lists", options, _OF_AN_ARRAY, unknown))
     if not isinstance(source, type):
         if column_names(source) is not None:
-            _check_options("a data frame", options, _OF_A_TABLE)
-            return from_frame(source, **options)
+            asked = _checked("a data frame", options, _OF_A_FRAME, unknown)
+            return imported(Source(gathered([rows_of_frame(source, asked)]), "the table"), asked)
         if hasattr(source, "__array__"):
-            _check_options("an array", options, _OF_AN_ARRAY)
             # A masked array marks missing scores: keep the mask.
             array = source if isinstance(source, np.ndarray) else np.asarray(source)
-            return ScoreTable.from_array(array, **options)
+            return _from_array(array, _checked("an array", options, _OF_AN_ARRAY, unknown))
     raise InvalidInput(_about_others(source))
 
 
-def _from_path(path: Path, options: dict[str, Any]) -> ScoreTable:
+def as_paths(source: Any) -> list[Path]:
+    """Return the paths that a source consists of; empty where it is something else."""
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    if not isinstance(given, (list, tuple)) or not given:
+        return []
+    return (
+        [Path(each).expanduser() for each in given]
+        if all(isinstance(each, (str, os.PathLike)) for each in given)
+        else []
+    )
+
+
+def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:
     # Imported here: a CSV file needs none of the code that runs trials.
     from untuned.collect.session import Session, is_study
 
-    if is_study(path):
-        _check_options("a study, which knows the rest", options, ("nonfinite",))
-        try:
-            session = Session.at(path)
-        except InvalidInput as error:
-            near = sorted(path.glob("*.*")) if path.is_dir() else []
-            files = [str(each) for each in near if each.suffix.lower() in _SUFFIXES]
-            raise InvalidInput(
-                f"{error}; or a file with one row per trial, {files[0]!r}" if files else str(error)
-            ) from None
-        with session:
-            return session.scores(**options)
-    _check_options("a file", options, _OF_A_TABLE)
-    return from_file(path, **options)
+    studies = [path for path in paths if is_study(path)]
+    if studies and len(paths) > 1:
+        raise InvalidInput(
+            f"{str(studies[0])!r} is a study, which is evaluated alone: write its trials as a table with untuned "
+            "export to evaluate them with others"
+        )
+    if studies:
+        asked = _checked("a study, which knows the rest", options, ("nonfinite", *_CHOICE), unknown)
+        with Session.at(studies[0]) as session:
+            return Imported(chosen_table(session.scores(nonfinite=asked.nonfinite), asked), study=session.folder)
+    asked = _checked("a file", options, tuple(Reading.__dataclass_fields__), unknown)
+    return imported(rows_of_paths(paths, asked), asked)
 
 
-def _check_options(kind: str, options: dict[str, Any], allowed: tuple[str, ...]) -> None:
+def _from_dict(source: Mapping[Any, Any], asked: Reading) -> Imported:
+    lower = minimized([], asked) if asked.minimize is None else None
+    table = ScoreTable.from_dict(source, **asked.known())
+    return Imported(chosen_table(table, asked), size(table) if lower is None else "")
+
+
+def _from_array(source: Any, asked: Reading) -> Imported:
+    table = ScoreTable.from_array(source, asked.algorithms, asked.environments, **asked.known())
+    return Imported(table)
+
+
+def _checked(kind: str, options: dict[str, Any], allowed: tuple[str, ...], unknown: Sequence[str]) -> Reading:
+    """Return the record of options that make sense for a kind of source."""
     for name in options:
-        if name not in allowed:
+        if name in unknown or name not in allowed:
             if not allowed:
                 raise InvalidInput(f"{name}={options[name]!r} was given with {kind}: leave it out")
             raise UnknownName(f"option for {kind}", name, allowed)
+    return Reading(**options)
 
 
 def _about_others(source: object) -> str:

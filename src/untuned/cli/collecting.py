@@ -49,6 +49,12 @@ Replace = Annotated[
     bool,
     typer.Option("--replace", help="Set aside the trials of what has changed: kept in the store, out of comparisons."),
 ]
+KeepGoing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-going", help="Run all trials of an algorithm whose first five all failed; by default that is an error."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and the result.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -62,6 +68,7 @@ def collect(
     ray_address: RayAddress = None,
     shard: ShardText = None,
     replace: Replace = False,
+    keep_going: KeepGoing = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -74,6 +81,7 @@ def collect(
             out,
             shard=shard,
             replace=replace,
+            keep_going=keep_going,
             trials=trials,
             engine=engine,
             workers=workers,
@@ -98,6 +106,7 @@ def run(
     engine: Engine = "local",
     ray_address: RayAddress = None,
     replace: Replace = False,
+    keep_going: KeepGoing = False,
     *,
     judging: Judging,
     quiet: Quiet = False,
@@ -114,6 +123,7 @@ def run(
             folder,
             judging=judging,
             replace=replace,
+            keep_going=keep_going,
             trials=trials,
             engine=engine,
             workers=workers,

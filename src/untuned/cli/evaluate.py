@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.judging_options import Approximate, Reading, Source, Workers, judged, one_of, planning, takes_records
+from untuned.adapters.score_files.reading import Reading
+from untuned.cli.judging_options import Approximate, Sources, Workers, judged, one_of, planning, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
@@ -24,7 +25,7 @@ _FORMATS = ("text", "json", "markdown", "csv", "latex")
 
 @takes_records
 def evaluate(
-    source: Source,
+    sources: Sources,
     judging: Judging,
     reading: Reading,
     workers: Workers = None,
@@ -37,7 +38,7 @@ def evaluate(
     by_environment: Annotated[
         bool,
         typer.Option(
-            "--environments",
+            "--by-environment",
             help="Also the means on each environment, with intervals and ranks; in CSV only these.",
         ),
     ] = False,
@@ -54,7 +55,7 @@ def evaluate(
             "--format",
             metavar="|".join(_FORMATS),
             help="What to print: text to read (the default), tables for pasting, or everything as JSON. "
-            "CSV is one table, with all digits: scores, or what --pairs or --environments ask for; of several "
+            "CSV is one table, with all digits: scores, or what --pairs or --by-environment ask for; of several "
             "rankings the first column names the weights.",
             show_default=False,
         ),
@@ -73,10 +74,10 @@ def evaluate(
         raise InvalidInput(f"--plan is for text and JSON: leave it out with --format {wanted}")
     if wanted == "csv" and pairs and by_environment:
         raise InvalidInput(
-            "--format csv prints one table, so that programs can read it: ask for --pairs or for --environments, and "
+            "--format csv prints one table, so that programs can read it: ask for --pairs or for --by-environment, and "
             "run the command again for the other"
         )
-    found = judged(source, judging, reading, workers, planned=planned, approximate=approximate)
+    found = judged(sources, judging, reading, workers, planned=planned, approximate=approximate)
     plans = planning(found, workers) if planned else ()
     if wanted == "text":
         print_evaluation(found, by_environment, pairs, plans)
@@ -124,13 +125,13 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
 def print_evaluation(
     found: "Evaluation", by_environment: bool, pairs: bool = False, plans: "tuple[Plan, ...]" = ()
 ) -> None:
-    """Print every ranking with intervals and verdicts, how they compare, notes and next steps, and what to write.
+    """Print what failed, every ranking with verdicts, how they compare, notes and next steps, and what to write.
 
     If wanted, also a plan, all pairs and the means.
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, next_steps
+    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -147,6 +148,8 @@ def print_evaluation(
     n, m = len(found.algorithms), len(found.environments)
     size = f"{n} algorithms on {m} {'environment' if m == 1 else 'environments'}"
     screen.print(text(screen, f"{size}, {spread(found.trials_ae)} trials per cell; delta = {found.delta:g}"))
+    for line in failed(found):
+        screen.print(text(screen, line, style="bold yellow"))
     for each in found.each_ranking:
         screen.print()
         screen.print(text(screen, each.rankings[0].heading, style="bold"))

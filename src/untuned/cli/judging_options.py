@@ -2,31 +2,28 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from untuned.adapters.score_files.reading import Reading
 from untuned.cli.terminal import showing_progress
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
-from untuned.options import Option, declared, option
+from untuned.options import Option, declared
 
 if TYPE_CHECKING:
+    from untuned.adapters.score_files.importing import Imported
     from untuned.evaluation import Evaluation
     from untuned.plans import Plan
     from untuned.scores import Range
 
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        help="A CSV, Parquet or JSON-lines file with columns algorithm, environment, score; or a study's folder.",
-        show_default=False,
-    ),
-]
+SOURCES = "Files or folders with scores or logs (CSV, Parquet, JSON, NumPy, TensorBoard, ...), - for stdin; or a study."
+Sources = Annotated[list[str], typer.Argument(metavar="PATH...", help=SOURCES, show_default=False)]
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
 ]
@@ -34,50 +31,6 @@ Approximate = Annotated[
     bool,
     typer.Option("--approximate", help="Also what the bootstrap says: decides more, is wrong more often than it says."),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How scores are read. What is None is left to the source: a study knows its ranges and has no columns to name."""
-
-    ranges: "dict[str, Range] | Range | None" = field(
-        default=None,
-        metadata=option(
-            "The lowest and highest score an environment can give; LOW:HIGH for all. Repeatable.",
-            list[str] | None,
-            flag="--range",
-            metavar="NAME=LOW:HIGH",
-        ),
-    )
-    identical: Any = field(
-        default=None,
-        metadata=option(
-            "Algorithms with the same definition, everywhere or on an environment. Repeatable.",
-            list[str] | None,
-            metavar="A,B[@ENVIRONMENT]",
-        ),
-    )
-    nonfinite: str | None = field(
-        default=None,
-        metadata=option(
-            "A score that is NaN or infinite: refuse it (the default), or count the worst.",
-            str | None,
-            choices=("error", "worst"),
-        ),
-    )
-    columns: dict[str, str] | None = field(
-        default=None,
-        metadata=option(
-            "The columns of algorithm, environment and score, if they are called something else.",
-            str | None,
-            metavar="A,E,S",
-        ),
-    )
-
-    def options(self) -> dict[str, Any]:
-        """Return those that were given, for `untuned.read_scores`."""
-        given = {"ranges": self.ranges, "identical": self.identical, "nonfinite": self.nonfinite}
-        return {name: value for name, value in given.items() if value is not None} | (self.columns or {})
 
 
 def flag(name: str, declaration: Option) -> str:
@@ -138,12 +91,23 @@ def _made(record: type, given: dict[str, Any]) -> Any:
         # Typer may make an empty list of an option that was not given.
         if value == []:
             value = None
-        values[name] = _PARSERS[name](value) if name in _PARSERS and value is not None else value
+        if value is not None:
+            values[name] = _PARSERS[name](value) if name in _PARSERS else value
     return record(**values)
 
 
+def read(sources: list[str], reading: Reading) -> "Imported":
+    """Return the scores of files, folders or a study, after saying what they were recognised as."""
+    from untuned.adapters import sources as scores
+
+    found = scores.read(sources, **reading.options())
+    if found.summary:
+        typer.echo(found.summary, err=True)
+    return found
+
+
 def judged(
-    source: str,
+    sources: list[str],
     judging: Judging,
     reading: Reading,
     workers: int | None,
@@ -151,7 +115,7 @@ def judged(
     planned: bool = False,
     approximate: bool = False,
 ) -> "Evaluation":
-    """Return the evaluation of a source; a bar shows on a terminal meanwhile.
+    """Return the evaluation of scores; a bar shows on a terminal meanwhile.
 
     With ``planned`` a plan will follow: where there can be none, raise before the judging, which may take minutes.
     """
@@ -160,14 +124,15 @@ def judged(
 
     if planned:
         check_plan(judging)
+    found = read(sources, reading)
     with showing_progress() as progress:
         return evaluate(
-            source,
+            found,
             judging=judging,
             approximate=approximate,
             workers=workers,
             progress=progress,
-            **reading.options(),
+            accept=reading.accept,
         )
 
 
@@ -219,11 +184,22 @@ def _identical(given: list[str]) -> Any:
     return somewhere or everywhere
 
 
-def _columns(given: str) -> dict[str, str]:
-    names = given.split(",")
-    if len(names) != 3 or not all(names):
-        raise InvalidInput(f"--columns {given}: write three names, --columns algo,env,return")
-    return dict(zip(("algorithm", "environment", "score"), names, strict=True))
+def names(given: str) -> tuple[str, ...]:
+    """Return comma-separated names."""
+    found = tuple(name.strip() for name in given.split(","))
+    if not all(found):
+        raise InvalidInput(f"{given}: write names with commas between them and nothing else")
+    return tuple(dict.fromkeys(found))
+
+
+def _rename(given: list[str]) -> dict[str, str]:
+    renamed = {}
+    for each in given:
+        old, equals, new = each.partition("=")
+        if not equals or not old or not new.strip():
+            raise InvalidInput(f"--rename {each}: write OLD=NEW, --rename PPO_v2=ppo")
+        renamed[old] = new
+    return renamed
 
 
 def parsed_weights(given: str) -> Any:
@@ -264,5 +240,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "weights": parsed_weights,
     "ranges": _ranges,
     "identical": _identical,
-    "columns": _columns,
+    "rename": _rename,
+    "minimize": lambda given: True if given == "all" else names(given),
+    **dict.fromkeys(("algorithms", "environments", "without", "accept"), names),
 }

@@ -11,6 +11,7 @@ import untuned
 from untuned.cli.collecting import collect, new, run
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
+from untuned.cli.import_ import import_
 from untuned.cli.list import list_
 from untuned.cli.plan import plan
 from untuned.cli.report import report
@@ -50,6 +51,7 @@ app.command(name="trial")(trial)
 app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="collect")(collect)
+app.command(name="import")(import_)
 app.command(name="evaluate")(evaluate)
 app.command(name="plan")(plan)
 app.command(name="report")(report)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.judging_options import Reading, Workers, judged, planning, takes_records
+from untuned.adapters.score_files.reading import Reading
+from untuned.cli.judging_options import SOURCES, Workers, judged, planning, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
 
 @takes_records
 def plan(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            help="A CSV, Parquet or JSON-lines file with columns algorithm, environment, score; or a study's folder.",
-            show_default=False,
-        ),
-    ] = None,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="[PATH...]", help=SOURCES, show_default=False)] = None,
     *,
     judging: Judging,
     reading: Reading,
@@ -66,10 +61,10 @@ def plan(
     """Say how many trials would settle what is open, or which differences an experiment would find."""
     given = {"trials": trials, "difference": difference, "power": power, "heterogeneity": heterogeneity}
     options = {name: value for name, value in given.items() if value is not None}
-    if (source is None) == (design is None):
+    if (not sources) == (design is None):
         raise InvalidInput(
             "untuned plan takes scores or a design: untuned plan scores.csv, or, before there are any, "
-            f"untuned plan --design 6x18. {'Both were given' if source is not None else 'Neither was given'}"
+            f"untuned plan --design 6x18. {'Both were given' if sources else 'Neither was given'}"
         )
     if design is not None:
         found = _designed(design, judging, reading, workers, options)
@@ -79,8 +74,8 @@ def plan(
         raise InvalidInput(
             f"{', '.join(f'--{name}' for name in options)}: for --design alone, leave it out with scores"
         )
-    assert source is not None
-    plans = planning(judged(source, judging, reading, workers, planned=True), workers)
+    assert sources
+    plans = planning(judged(sources, judging, reading, workers, planned=True), workers)
     content = [each.to_dict() for each in plans]
     _print([each.sentences() for each in plans], {"plan": content[0], "plans": content}, as_json)
 

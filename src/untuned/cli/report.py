@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.judging_options import Approximate, Reading, Source, Workers, takes_records
+from untuned.adapters.score_files.reading import Reading
+from untuned.cli.judging_options import Approximate, Sources, Workers, names, read, takes_records
 from untuned.cli.terminal import showing_progress
-from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @takes_records
 def report(
     context: typer.Context,
-    source: Source,
+    sources: Sources,
     out: Annotated[
         str,
         typer.Option(
@@ -61,13 +61,14 @@ def report(
     from untuned import api
     from untuned.processors import processors
 
-    others = names("--beside", beside)
-    kinds = names("--figures", formats)
+    others = names(beside) if beside else ()
+    kinds = names(formats)
     # Before the judging, which may take minutes.
     api.check_report(out, judging, formats=kinds)
+    found = read(sources, reading)
     with showing_progress() as progress:
         made = api.report(
-            source,
+            found,
             judging=judging,
             planned=planned,
             approximate=approximate,
@@ -77,26 +78,21 @@ def report(
             command=shlex.join(["untuned", *context.obj]),
             workers=workers,
             progress=progress,
-            **reading.options(),
+            accept=reading.accept,
         )
     written = made.save(out, formats=kinds, workers=processors() if workers is None else workers)
     _tell(made, written)
-
-
-def names(option: str, given: str | None) -> tuple[str, ...]:
-    """Return comma-separated names."""
-    names = tuple(name.strip() for name in given.split(",")) if given else ()
-    if not all(names):
-        raise InvalidInput(f"{option} {given}: write names with commas between them and nothing else")
-    return tuple(dict.fromkeys(names))
 
 
 def _tell(made: "Report", written: list[Path]) -> None:
     """Print the answer, and where the rest of it is."""
     from untuned.cli.terminal import console, text
     from untuned.reports.sentences import answer
+    from untuned.statements import failed
 
     screen = console(100)
+    for line in failed(made.evaluation):
+        screen.print(text(screen, line, style="bold yellow"))
     screen.print(text(screen, answer(made.evaluation)))
     size = sum(path.stat().st_size for path in written) / 1e6
     what = f"{len(written)} files" if len(written) > 1 else "one page"

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from untuned.cli.collecting import Quiet, Workers, stoppable
-from untuned.cli.report import names
+from untuned.cli.judging_options import names
 
 
 def reproduce(
@@ -36,7 +36,7 @@ def reproduce(
         found = reproduction(
             out,
             trials=trials,
-            environments=None if environments is None else names("--environments", environments),
+            environments=None if environments is None else names(environments),
             workers=workers,
             watch=display.collecting,
             progress=display.judging,

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from untuned.collect.trial import Trial
 #: Scores per cell that are kept to see which algorithm is ahead, and moments that the rate is taken over.
 SCORES_KEPT = 200
 _MARKS = 60
+#: An algorithm fails when so many of its trials are finished, and every one failed.
+FIRST_TRIALS = 5
 
 Names = tuple[str, str]
 
@@ -58,14 +61,28 @@ class Tally:
         How many trials there should be.
     left
         By cell, how many of them are missing.
+    stored, failures
+        By cell, how many trials are there already, and how many of these failed.
     scores
         By cell, scores that are there already.
     watch
         Called with the progress; None for no report.
+
+    Attributes
+    ----------
+    failing
+        The algorithm with trials to run that failed in all of its first trials, at least `FIRST_TRIALS`, and how many
+        these were; None while there is none.
     """
 
     def __init__(
-        self, wanted: int, left: Mapping[Names, int], scores: Mapping[Names, list[float]], watch: Watch | None
+        self,
+        wanted: int,
+        left: Mapping[Names, int],
+        stored: Mapping[Names, int],
+        failures: Mapping[Names, int],
+        scores: Mapping[Names, list[float]],
+        watch: Watch | None,
     ) -> None:
         self.wanted = wanted
         self.stored = wanted - sum(left.values())
@@ -74,6 +91,13 @@ class Tally:
         self._scores = scores
         self._watch = watch
         self._marks = [(time.monotonic(), self.stored)]
+        self._running = list(dict.fromkeys(algorithm for (algorithm, _), missing in left.items() if missing))
+        self._finished: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
+        for cell in left:
+            self._finished[cell[0]] += stored.get(cell, 0)
+            self._failures[cell[0]] += failures.get(cell, 0)
+        self.failing = self._failing()
 
     def __call__(self, trials: Sequence[Trial]) -> None:
         """Count trials that were just stored."""
@@ -81,12 +105,20 @@ class Tally:
             cell = (trial.algorithm, trial.environment)
             self._left[cell] -= 1
             self.stored += 1
-            self.failed += trial.failure is not None
+            failed = trial.failure is not None
+            self.failed += failed
+            self._finished[trial.algorithm] += 1
+            self._failures[trial.algorithm] += failed
             if cell in self._scores and len(self._scores[cell]) < SCORES_KEPT:
                 self._scores[cell].append(ranked(trial))
+        self.failing = self.failing or self._failing()
         # The rate over the last half minute or so: cells differ, and so does the machine's load.
         self._marks = [*self._marks[-_MARKS:], (time.monotonic(), self.stored)]
         self.report()
+
+    def _failing(self) -> tuple[str, int] | None:
+        counts = ((each, self._finished[each]) for each in self._running)
+        return next((each for each in counts if each[1] >= FIRST_TRIALS and each[1] == self._failures[each[0]]), None)
 
     def report(self) -> None:
         """Report the progress."""

@@ -6,6 +6,7 @@ through here, so `study.toml`, its folder and its `results.sqlite` are the same 
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,9 @@ from untuned.collect.shard import Shard
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.study import Study
 from untuned.collect.trial import Trial
-from untuned.errors import InvalidInput, Stopped, UnknownName
+from untuned.errors import AlgorithmFails, InvalidInput, Stopped, UnknownName
 from untuned.scores import Nonfinite, ScoreTable
+from untuned.verdicts import listed
 
 #: Trials per cell: a number for all, or by (algorithm, environment).
 Trials = int | Mapping[Names, int]
@@ -58,9 +60,9 @@ def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Pat
 
 
 def is_study(path: str | Path) -> bool:
-    """Return whether a path means a study rather than a file of scores: a folder, a TOML file, a database."""
+    """Return whether a path means a study rather than other scores: its TOML file, its folder or its results."""
     found = Path(path).expanduser()
-    return found.is_dir() or found.suffix.lower() in (".toml", ".sqlite", ".db")
+    return found.suffix == ".toml" or found.name == RESULTS_NAME or (found / RESULTS_NAME).is_file()
 
 
 def found_folder(path: str | Path) -> Path:
@@ -283,6 +285,7 @@ class Session:
         engine: str | Engine = "local",
         workers: int | None = None,
         ray_address: str | None = None,
+        keep_going: bool = False,
         stop: Stop | None = None,
         watch: Watch | None = None,
     ) -> Collected:
@@ -299,10 +302,18 @@ class Session:
             Trials at the same time, by default one per processor. No number depends on it.
         ray_address
             Of a running cluster; None starts a local one.
+        keep_going
+            Whether to run all trials of an algorithm whose first five all failed; by default that stops the run.
         stop
             Polled a few times a second; when it returns True, what is finished is stored and the rest left.
         watch
             Called with the `Progress`.
+
+        Raises
+        ------
+        AlgorithmFails
+            When an algorithm has five finished trials or more, those of earlier sessions included, and every one
+            failed; what is finished is stored.
         """
         cells = self.cells
         numbers = self._wanted(trials)
@@ -314,11 +325,26 @@ class Session:
             tally = Tally(
                 sum(self._shard.of(count).size for count in numbers.values()),
                 dict(zip(names, (numbers.size for numbers in todo), strict=True)),
+                store.counts(),
+                store.failures(),
                 {} if watch is None else {each: self._scores_so_far(*each) for each in names},
                 watch,
             )
             tally.report()
-            run_into(store, running, cells, todo, stop=stop, watch=tally)
+            stopped = False
+
+            def failing() -> bool:
+                return tally.failing is not None and not keep_going
+
+            def ended() -> bool:
+                nonlocal stopped
+                stopped = stopped or (stop is not None and stop())
+                return stopped or failing()
+
+            if not failing():
+                run_into(store, running, cells, todo, stop=ended, watch=tally)
+        if tally.failing is not None and failing() and not stopped:
+            raise self._fails(*tally.failing)
         return Collected(self.folder, tally.stored == tally.wanted, tally.stored, tally.wanted, tally.failed)
 
     def _wanted(self, trials: Trials | None) -> dict[Names, int]:
@@ -334,6 +360,19 @@ class Session:
             self._store = Store.create(self.folder, self._resolved.facts)
         self._store.want(numbers)
         return self._store
+
+    def _fails(self, algorithm: str, count: int) -> AlgorithmFails:
+        """Return the error of an algorithm whose first trials, so many, all failed."""
+        failures = self.store.failures()
+        environments = [each for each in self.names[1] if (algorithm, each) in failures]
+        trials = self.store.trials([algorithm], environments, returns=False)
+        first = next(trial for trial in trials if math.isnan(trial.score))
+        return AlgorithmFails(
+            f"{algorithm!r} failed in all of its first {count:,} trials ({listed(environments)}), so the run was "
+            f"stopped. The first failure, {first.label}: {first.failure}\n"
+            f"What is finished is in {self.folder}. Fix {algorithm!r} and rerun with --replace (replace=True), which "
+            "sets these trials aside; or pass --keep-going (keep_going=True) to run all of its trials anyway"
+        )
 
     def _scores_so_far(self, algorithm: str, environment: str) -> list[float]:
         trials = self.store.trials([algorithm], [environment], returns=False)

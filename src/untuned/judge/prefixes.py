@@ -16,9 +16,11 @@ bias. Those methods keep all trials, and a warning says that there are gaps.
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from untuned.errors import InvalidInput
 from untuned.judge.intervals.method import Method
-from untuned.scores import ScoreTable
+from untuned.scores import Ints, ScoreTable
 
 
 def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[str]]:
@@ -48,12 +50,27 @@ def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[st
         )
     counts_ae = table.unbroken_ae.tolist()
     kept = replace(
-        table, cells=_cut(table.cells, counts_ae), runs=None if table.runs is None else _cut(table.runs, counts_ae)
+        table,
+        cells=_cut(table.cells, counts_ae),
+        runs=None if table.runs is None else _cut(table.runs, counts_ae),
+        failed_ae=_failed(table),
     )
     return kept, [
         f"{counted} were left out, because an earlier trial of the cell is missing: trials that finish early can be a "
         "biased sample. They count once the missing ones are there."
     ]
+
+
+def _failed(table: ScoreTable) -> Ints | None:
+    """Return how many trials before the first missing one failed: at most those with the worst score."""
+    if table.failed_ae is None or table.unbroken_ae is None:
+        return None
+    worst_ae = [
+        [np.count_nonzero(cell[:count] <= low) for cell, count, (low, _) in zip(row, counts, table.ranges, strict=True)]
+        for row, counts in zip(table.cells, table.unbroken_ae.tolist(), strict=True)
+    ]
+    failed_ae: Ints = np.minimum(table.failed_ae, np.array(worst_ae, dtype=np.int64))
+    return failed_ae if failed_ae.any() else None
 
 
 def _cut(cells: tuple[tuple[Any, ...], ...], counts_ae: list[list[int]]) -> tuple[tuple[Any, ...], ...]:

@@ -1,7 +1,7 @@
 """What the figures and the page show of trials themselves: learning curves, and scores against hyperparameters."""
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +10,29 @@ import numpy as np
 from untuned.errors import UnknownName
 from untuned.histories import Histories, History
 from untuned.judge.intervals.median import median_interval, median_intervals
+from untuned.judge.percentiles import percentiles
+from untuned.judge.pool import Pool
 from untuned.scores import Floats, Ints
+from untuned.verdicts import listed
+
+#: What an axis says where environments differ in the length of their training.
+SHARE = "share of training (%)"
+#: Environments whose training differs by no more than this factor have an axis in steps together.
+_SAME_LENGTH = 1.01
+
+
+#: The steps of a trial, ascending, and its values there.
+Run = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The median return over trials, episode by episode.
+    """The median return over trials, along their training.
 
     Attributes
     ----------
     x
-        The number of the last episode of every block.
+        The last step or episode of every block.
     median
         The median over trials of each one's mean return in the block; minus infinity where half the trials failed.
     low, high
@@ -44,6 +56,10 @@ def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -
     every block, for without it those that came through would make the algorithm look better than it is. So does a
     return that is not a number.
 
+    Blocks are of episodes; where trials have steps, of steps, from 0 on. There a block without a value of a trial takes
+    the last value before it, and before a trial's first value that first value. Up to ``points`` different steps have a
+    block each.
+
     Parameters
     ----------
     history
@@ -51,21 +67,192 @@ def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -
     delta
         The probability with which each interval may miss its median.
     points
-        The largest number of blocks that episodes are cut into.
+        The largest number of blocks.
     """
-    lived = [each for each in history.returns if each.size]
-    if not lived:
+    runs = _runs(history)
+    if not runs:
         return None
-    length = min(each.size for each in lived)
-    blocks = min(points, length)
-    edges = np.round(np.linspace(0, length, blocks + 1)).astype(np.int64)
-    returns = np.array([each[:length] for each in lived], dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        means = np.add.reduceat(returns, edges[:-1], axis=1) / np.diff(edges)
-    worst = np.full((len(history.returns) - len(lived), blocks), -np.inf)
-    by_trial = np.concatenate([np.where(np.isnan(means), -np.inf, means), worst])
+    x, means = (_by_step if history.steps else _by_episode)(runs, points)
+    by_trial = _with_failed(means, len(history.returns))
     low, high = median_intervals(by_trial, delta)
-    return Curve(edges[1:].astype(np.float64), _median(by_trial), low, high, len(by_trial))
+    return Curve(x, _median(by_trial), low, high, len(by_trial))
+
+
+def _runs(history: History, length: float | None = None) -> list[Run]:
+    """Return the steps and values of all trials that did not fail, with steps in percent of a length if there is one.
+
+    Where there are no steps, they are the numbers of episodes.
+    """
+    longest = max((each.size for each in history.returns), default=0)
+    steps = history.steps or (np.arange(1.0, longest + 1.0),)
+    if length is not None:
+        steps = tuple(100.0 * each / (length or 1.0) for each in steps)
+    if not history.steps:
+        steps *= len(history.returns)
+    return [(at[: each.size], each) for at, each in zip(steps, history.returns, strict=True) if each.size]
+
+
+def _by_episode(runs: Sequence[Run], points: int) -> tuple[Floats, Floats]:
+    length = min(values.size for _, values in runs)
+    edges = np.round(np.linspace(0, length, min(points, length) + 1)).astype(np.int64)
+    returns = np.array([values[:length] for _, values in runs], dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        means: Floats = np.add.reduceat(returns, edges[:-1], axis=1) / np.diff(edges)
+    return edges[1:].astype(np.float64), means
+
+
+def _by_step(runs: Sequence[Run], points: int) -> tuple[Floats, Floats]:
+    ends = _ends([steps for steps, _ in runs], points)
+    means = np.empty((len(runs), ends.size))
+    for row, (steps, values) in zip(means, runs, strict=True):
+        seen = np.searchsorted(steps, ends[-1], side="right")
+        block = np.searchsorted(ends, steps[:seen])
+        count = np.bincount(block, minlength=ends.size)
+        row[:] = _values_at((steps, values), ends)
+        np.divide(np.bincount(block, values[:seen], ends.size), count, out=row, where=count > 0)
+    return ends, means
+
+
+def _ends(steps: Sequence[Floats], points: int) -> Floats:
+    """Return the ends of blocks as far as the shortest run: all steps that occur, or else equal parts from 0 on.
+
+    Parts before the first step of all runs are left out.
+    """
+    end = min(float(each[-1]) for each in steps)
+    found: Floats = np.empty(0)
+    for each in steps:
+        found = np.union1d(found, each[: np.searchsorted(each, end, side="right")])
+        if found.size > points:
+            # The product first: ends that are whole numbers are exact, and a step there is inside.
+            parts: Floats = end * np.arange(1.0, points + 1.0) / points
+            return parts[parts >= min(float(each[0]) for each in steps)]
+    return found
+
+
+def _values_at(run: Run, x: Floats) -> Floats:
+    """Return a run's last values at or before ``x``; before its first value, the first."""
+    steps, values = run
+    found: Floats = values[np.maximum(np.searchsorted(steps, x, side="right") - 1, 0)]
+    return found
+
+
+def _with_failed(by_run: Floats, trials: int) -> Floats:
+    """Return rows for all trials: those that failed, and what is not a number, are worse than everything."""
+    failed = np.full((trials - len(by_run), by_run.shape[1]), -np.inf)
+    return np.concatenate([np.where(np.isnan(by_run), -np.inf, by_run), failed])
+
+
+@dataclass(frozen=True, eq=False)
+class Efficiency:
+    """How algorithms compare along their training: estimates, without intervals.
+
+    Attributes
+    ----------
+    x
+        Points of training, ascending.
+    label
+        What ``x`` is, as it stands below an axis: a step, or a share of training.
+    algorithms
+        Those that are compared.
+    environments
+        Those on which all of them have learning curves.
+    score_ax
+        Aggregate scores ``[algorithm, x]``, each against all algorithms at the same point.
+    without
+        Algorithms that are left out: they have no learning curve.
+    incomplete
+        Environments that are left out: an algorithm has no learning curve there.
+    """
+
+    x: Floats
+    label: str
+    algorithms: tuple[str, ...]
+    environments: tuple[str, ...]
+    score_ax: Floats
+    without: tuple[str, ...]
+    incomplete: tuple[str, ...]
+
+    def left_out(self, written: Callable[[str], str] = str) -> tuple[str, ...]:
+        """Return sentences about what is left out; ``written`` returns a name as it may stand there."""
+        reasons = {"no learning curve": self.without, "not every algorithm has a learning curve": self.incomplete}
+        return tuple(f"Left out, {why}: {listed([*map(written, names)])}." for why, names in reasons.items() if names)
+
+
+def sample_efficiency(
+    histories: Histories,
+    *,
+    algorithms: Sequence[str] | None = None,
+    environments: Sequence[str] | None = None,
+    points: int = 20,
+) -> Efficiency | None:
+    """Return the aggregate scores that algorithms reach along their training.
+
+    None where there are not two with learning curves, or no environment has those of all.
+
+    A trial's value at a point is its last one at or before it, its first one where there is none. Values are
+    compared like scores: the mean performance percentile over environments and references, with equal weights and
+    ties counted half. The mean over algorithms is therefore 1/2 at every point. Trials that failed count as worse than
+    all others, as does what is not a number. Points end with the shortest trial on an environment; where environments
+    differ in that by more than 1 %, they are shares of it.
+
+    Parameters
+    ----------
+    histories
+        What trials left.
+    algorithms
+        Those to compare with one another; all that have trials unless given.
+    environments
+        Those to compare on; all that have trials unless given.
+    points
+        The largest number of points.
+    """
+    chosen = tuple(dict.fromkeys(algorithms_in(histories) if algorithms is None else algorithms))
+    wanted = tuple(dict.fromkeys(environments_in(histories) if environments is None else environments))
+    names, places = comparable(histories, chosen, wanted)
+    if len(names) < 2 or not places:
+        return None
+    cells = [(a, e) for a in names for e in places]
+    runs = {cell: _runs(histories.cells[cell]) for cell in cells}
+    lengths = {e: min(float(steps[-1]) for a in names for steps, _ in runs[a, e]) for e in places}
+    share = max(lengths.values()) > _SAME_LENGTH * min(lengths.values())
+    if share:
+        runs = {(a, e): _runs(histories.cells[a, e], lengths[e]) for a, e in cells}
+    x = _ends([steps for cell in cells for steps, _ in runs[cell]], points)
+    values = {
+        cell: _with_failed(np.array([_values_at(run, x) for run in runs[cell]]), len(histories.cells[cell].returns))
+        for cell in cells
+    }
+    score_ax = np.empty((len(names), x.size))
+    for k in range(x.size):
+        found = percentiles([_pool([values[a, e][:, k] for a in names]) for e in places])
+        score_ax[:, k] = found.z_aer.mean(axis=(1, 2))
+    return Efficiency(
+        x,
+        SHARE if share else histories.unit,
+        names,
+        places,
+        score_ax,
+        tuple(a for a in chosen if a not in names),
+        tuple(e for e in wanted if e not in places),
+    )
+
+
+def comparable(
+    histories: Histories, algorithms: Sequence[str], environments: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the algorithms that have learning curves, and the environments on which all of these have them."""
+    there = {cell for cell, history in histories.cells.items() if any(each.size for each in history.returns)}
+    names = tuple(a for a in algorithms if any((a, e) in there for e in environments))
+    return names, tuple(e for e in environments if all((a, e) in there for a in names))
+
+
+def _pool(cells: Sequence[Floats]) -> Pool:
+    """Return the values of all algorithms on an environment as percentiles need them; infinite ones are allowed."""
+    values = np.concatenate(cells)
+    order = np.argsort(values, kind="stable")
+    sizes = np.array([cell.size for cell in cells], dtype=np.int64)
+    owners = np.repeat(np.arange(len(cells), dtype=np.int32), sizes)
+    return Pool(values[order], owners[order], sizes, np.arange(len(cells)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +394,11 @@ def algorithms_in(histories: Histories) -> tuple[str, ...]:
 def environments_in(histories: Histories) -> tuple[str, ...]:
     """Return the environments that have trials, in the order they come."""
     return tuple(dict.fromkeys(environment for _, environment in histories.cells))
+
+
+def trials_in(histories: Histories) -> str:
+    """Return what trials are called: runs, where they have names."""
+    return "runs" if any(history.runs for history in histories.cells.values()) else "trials"
 
 
 def _median(values: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """The question an evaluation answers, and the answer, as sentences."""
 
 from untuned.evaluation import Evaluation
+from untuned.statements import failed_throughout
 from untuned.verdicts import listed
 
 
@@ -15,7 +16,16 @@ def question(evaluation: Evaluation) -> str:
 
 
 def answer(evaluation: Evaluation) -> str:
-    """Return the answer, one or two sentences: who is best under each weighting, as far as is known; never more."""
+    """Return the answer, two or three sentences: who is best under each weighting, as far as is known; never more.
+
+    Algorithms all of whose trials failed are named as such.
+    """
+    if evaluation.all_failed:
+        return "No algorithm can be declared best: every trial of every algorithm failed."
+    return " ".join((_answer(evaluation), *failed_throughout(evaluation)))
+
+
+def _answer(evaluation: Evaluation) -> str:
     shown = evaluation.each_ranking
     if len(shown) == 1:
         found = _best(evaluation)

@@ -1,101 +1,170 @@
-"""The three columns that make a table of scores: finding them by name, and reading names and numbers from them.
+"""The columns of a table in long form: finding them by name, and reading names and numbers from them.
 
 Columns may be those of polars, pandas or pyarrow, arrays or lists. Only polars is imported, and only when it is used;
 the others are recognised by what they can do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Named, Rows
 from untuned.errors import InvalidInput, nearest
-from untuned.scores import Floats, Identical, Ints, Nonfinite, Range, ScoreTable
+from untuned.scores import Floats, Ints
 
 if TYPE_CHECKING:
     import polars
 
-#: What a column holds, and the name it has by default.
+#: What every table has, and what the columns are called by default.
 ROLES = ("algorithm", "environment", "score")
+#: Usual names of columns, without case, spaces and signs; the first of several that are there is taken for a step.
+USUAL = {
+    "algorithm": ("algorithm", "algo", "alg", "algorithmname", "agent", "agentname", "method", "expname"),
+    "environment": (
+        *("environment", "environmentname", "environmentid", "env", "envid", "envname"),
+        *("task", "taskname", "game", "gamename"),
+    ),
+    "score": (
+        *("score", "return", "reward", "performance", "result", "value", "meanreturn", "meanreward", "meanscore"),
+        *("episodicreturn", "episodereturn", "episodereward", "finalreturn", "finalscore", "finalperformance"),
+        *("evalreturn", "evalscore", "evaluationreturn"),
+    ),
+    "run": (
+        *("run", "runid", "runname", "runnumber", "trial", "trialid", "trialnumber", "seed", "seedid"),
+        *("replicate", "replication", "repetition"),
+    ),
+    "step": (
+        *("step", "steps", "globalstep", "timestep", "timesteps", "totaltimesteps", "totalsteps", "stepcount"),
+        *("envstep", "envsteps", "environmentstep", "environmentsteps", "frame", "frames", "iteration", "iterations"),
+        *("iter", "epoch", "episode", "episodes", "update", "updates"),
+    ),
+}
 #: More columns than this are not listed one by one.
 _MANY = 20
 
 
+def plain(name: object) -> str:
+    """Return a column's name without case, spaces and signs, as it is looked up among the usual ones."""
+    return re.sub(r"[\s_./-]+", "", str(name)).casefold()
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The position of every column that is read.
+
+    Attributes
+    ----------
+    roles
+        By role: algorithm, environment and score; step where there is one; failure where there is one.
+    runs
+        By heading, the columns that may identify a run; with several positions where only their combination does.
+    """
+
+    roles: Mapping[str, int]
+    runs: Mapping[str, tuple[int, ...]]
+
+    @property
+    def positions(self) -> list[int]:
+        """All positions, ascending."""
+        return sorted({*self.roles.values(), *(each for group in self.runs.values() for each in group)})
+
+
 @dataclass(frozen=True)
 class Columns:
-    """One column for each role, and where they are from.
+    """The columns of a table that are read, and where they are from.
 
     Parameters
     ----------
     where
         What to call the table in messages: a file's name, or "the table".
     names
-        The names of the three columns, in the order of `ROLES`.
+        The names of all columns of the table.
+    chosen
+        Which of them are read.
     values
-        The columns themselves.
-    rows
+        The columns that are read, by position.
+    path
+        Of the file, for `Rows`.
+    first
+        The number of the first row.
+    numbers
         The number of each row as the user counts, from 1; None where none was left out.
     """
 
     where: str
-    names: tuple[str, str, str]
-    values: tuple[Any, Any, Any]
-    rows: Ints | None = None
+    names: Sequence[str]
+    chosen: Chosen
+    values: Mapping[int, Any]
+    path: str = ""
+    first: int = 1
+    numbers: Ints | None = field(default=None)
 
-    def table(
-        self,
-        ranges: Mapping[str, Range] | Range | None,
-        identical: Identical,
-        nonfinite: Nonfinite,
-        provenance: Mapping[str, str] | None,
-    ) -> ScoreTable:
-        """Return the table of the three columns."""
-        if not len(self.values[2]):
-            raise InvalidInput(
-                f"{self.where} has columns and no rows: give one row per trial, with {_listed(ROLES)} of it"
-            )
-        return ScoreTable.from_columns(
-            self._indexed(0),
-            self._indexed(1),
-            self._numbers(),
-            ranges=ranges,
-            identical=identical,
-            nonfinite=nonfinite,
-            provenance=provenance,
+    def rows(self) -> Rows:
+        """Return the rows of the table."""
+        roles = self.chosen.roles
+        return Rows(
+            place=self.where,
+            algorithm=self._indexed("algorithm", roles["algorithm"]),
+            environment=self._indexed("environment", roles["environment"]),
+            run={
+                heading: combined([self._indexed("run", each) for each in group])
+                for heading, group in self.chosen.runs.items()
+            }
+            or None,
+            score=self._numbers("score", roles["score"]),
+            step=self._numbers("step", roles["step"]) if "step" in roles else None,
+            failed=self._failed(roles["failure"]) if "failure" in roles else None,
+            path=self.path,
+            first=self.first,
+            numbers=self.numbers,
+            columns=self._described(),
         )
 
-    def _indexed(self, role: int) -> tuple[list[str], Ints]:
+    def _described(self) -> str:
+        """Return which columns are read, where they do not have their default names."""
+        roles = self.chosen.roles
+        names = [self.names[roles[role]] for role in ROLES]
+        return "" if names == list(ROLES) else f"columns {', '.join(names)}"
+
+    def _indexed(self, kind: str, position: int) -> Named:
         """Return the distinct names of a column in order of first appearance, and every row's index among them."""
-        column = self.values[role]
-        codes, values = _factorized_by_pandas(column) if hasattr(column, "factorize") else self._factorized(role)
-        kind, name = ROLES[role], self.names[role]
+        column, name = self.values[position], self.names[position]
+        if hasattr(column, "factorize"):
+            codes, values = _factorized_by_pandas(column)
+        else:
+            codes, values = self._factorized(kind, position)
         if codes.size and codes.min() < 0:
-            self._refuse(
-                role, codes < 0, f"has no {kind}: column {name!r} is empty there. Every score needs its {kind}"
-            )
+            self._refuse(codes < 0, f"has no {kind}: column {name!r} is empty there. Every score needs its {kind}")
         # Different values may have the same name: 1 and "1".
-        position: dict[str, int] = {}
-        moved = np.array([position.setdefault(str(value), len(position)) for value in values], dtype=np.int64)
-        names = list(position)
+        known: dict[str, int] = {}
+        moved = np.array([known.setdefault(str(value), len(known)) for value in values], dtype=np.int32)
+        names = list(known)
         for index, text in enumerate(names):
             if not text.strip():
                 self._refuse(
-                    role,
                     moved[codes] == index,
                     f"has an empty name: column {name!r} is {text!r} there. Every score needs the name of its {kind}",
                 )
-        return names, (codes if len(names) == len(values) else moved[codes])
+        return names, (codes if len(names) == len(values) else moved[codes]).astype(np.int32)
 
-    def _factorized(self, role: int) -> tuple[Ints, list[object]]:
+    def _failed(self, position: int) -> NDArray[np.bool_]:
+        """Return which rows have a text that says why the trial failed."""
+        texts = _series(self.values[position]).cast(str, strict=False)
+        return (texts.is_not_null() & (texts != "")).fill_null(value=False).to_numpy()
+
+    def _factorized(self, kind: str, position: int) -> tuple[Ints, list[object]]:
         import polars
 
-        series = _series(self.values[role])
+        series = _series(self.values[position])
         if series.dtype.is_nested() or series.dtype == polars.Binary:
             raise InvalidInput(
-                f"column {self.names[role]!r} of {self.where} holds {series.dtype}, not names: "
-                f"say which column names the {ROLES[role]} with {ROLES[role]}='...'"
+                f"column {self.names[position]!r} of {self.where} holds {series.dtype}, not names: "
+                f"say which column names the {kind} with {kind}='...'"
             )
         if series.dtype == polars.Object:
             series = polars.Series([None if value is None else str(value) for value in series], dtype=polars.String)
@@ -108,11 +177,36 @@ class Columns:
         codes = series.replace_strict(distinct, indices, default=-1, return_dtype=polars.Int64)
         return codes.fill_null(-1).to_numpy(), distinct.to_list()
 
-    def _numbers(self) -> Floats:
-        """Return the scores; what is missing is NaN, so that it counts as a trial without a finite score."""
+    def _numbers(self, kind: str, position: int) -> Floats:
+        """Return numbers; a score that is missing is NaN, so that it counts as a trial without a finite score."""
+        column = _Numbers(self, kind, position).read()
+        if kind == "step" and not np.isfinite(column).all():
+            self._refuse(~np.isfinite(column), f"has no step: column {self.names[position]!r} is empty or not finite")
+        return column
+
+    def _refuse(self, bad: NDArray[np.bool_], message: str) -> NoReturn:
+        found = np.flatnonzero(bad)
+        more = f" ({found.size - 1:,} more rows are like it)" if found.size > 1 else ""
+        raise InvalidInput(f"row {self.number(int(found[0]))} of {self.where} {message}{more}")
+
+    def number(self, row: int) -> int:
+        """Return the number of a row as the user counts."""
+        return row + self.first if self.numbers is None else int(self.numbers[row])
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A column of numbers."""
+
+    table: Columns
+    kind: str
+    position: int
+
+    def read(self) -> Floats:
+        """Return the numbers; what is missing is NaN."""
         import polars
 
-        column = self.values[2]
+        column = self.table.values[self.position]
         if hasattr(column, "factorize") and hasattr(column, "isna"):
             return self._numbers_of_pandas(column)
         series = _series(column)
@@ -123,6 +217,10 @@ class Columns:
         if series.dtype == polars.Object:
             return self._converted(series.to_list())
         return self._not_numbers(series.dtype)
+
+    @property
+    def _name(self) -> str:
+        return self.table.names[self.position]
 
     def _numbers_of_pandas(self, column: Any) -> Floats:
         kind = column.dtype.kind
@@ -144,6 +242,9 @@ class Columns:
             # NumPy's complex numbers would drop their imaginary part.
             if isinstance(value, np.complexfloating):
                 self._not_a_number(row, value.item())
+            # Python reads "1_000" and digits of other scripts as numbers; files are read without them.
+            if isinstance(value, str) and not re.fullmatch(r"[-+.0-9eEinfatyINFATY ]*", value):
+                self._not_a_number(row, value)
             try:
                 numbers[row] = np.nan if value is None or value == "" else float(value)
             except (TypeError, ValueError, OverflowError):
@@ -166,65 +267,121 @@ class Columns:
 
     def _not_a_number(self, row: int, value: object) -> NoReturn:
         raise InvalidInput(
-            f"row {self._number(row)} of {self.where} has the score {value!r} (column {self.names[2]!r}), which is not "
-            "a number: write numbers with a decimal point, as in -12.5 or 1e3, and leave the cell empty or write "
-            "nan where a trial has no score; or say which column has the scores with score='...'"
+            f"row {self.table.number(row)} of {self.table.where} has the {self.kind} {value!r} (column {self._name!r}),"
+            " which is not a number: write numbers with a decimal point, as in -12.5 or 1e3, and leave the cell empty "
+            f"or write nan where a trial has no score; or say which column has the {self.kind}s with {self.kind}='...'"
         )
 
     def _not_numbers(self, dtype: object) -> NoReturn:
-        first = next(iter(self.values[2]), None)
+        first = next(iter(self.table.values[self.position]), None)
         raise InvalidInput(
-            f"column {self.names[2]!r} of {self.where} holds {dtype}, not numbers: row {self._number(0)} is "
-            f"{first!r}. Say which column has the scores with score='...'"
+            f"column {self._name!r} of {self.table.where} holds {dtype}, not numbers: row {self.table.number(0)} is "
+            f"{first!r}. Say which column has the {self.kind}s with {self.kind}='...'"
         )
 
-    def _refuse(self, role: int, bad: NDArray[np.bool_], message: str) -> NoReturn:
-        found = np.flatnonzero(bad)
-        more = f" ({found.size - 1:,} more rows are like it)" if found.size > 1 else ""
-        raise InvalidInput(f"row {self._number(int(found[0]))} of {self.where} {message}{more}")
 
-    def _number(self, row: int) -> int:
-        return row + 1 if self.rows is None else int(self.rows[row])
+def combined(columns: Sequence[Named]) -> Named:
+    """Return the combinations of several columns of names, as one column."""
+    names, codes = columns[0]
+    for more, other in columns[1:]:
+        pairs, joint = np.unique(codes.astype(np.int64) * len(more) + other, return_inverse=True)
+        names = [f"{names[pair // len(more)]} {more[pair % len(more)]}" for pair in pairs.tolist()]
+        codes = joint.astype(np.int32)
+    return names, codes
 
 
-def positions(
-    found: Sequence[str], wanted: tuple[str, str, str], where: str, example: Callable[[], Sequence[object]]
-) -> tuple[int, int, int]:
-    """Return where the three columns are among those found.
+def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Callable[[], Sequence[object]]) -> Chosen:
+    """Return which columns of a table are read: those that were named, else those with usual names.
 
     Parameters
     ----------
     found
         The names of all columns.
-    wanted
-        The names of the columns with algorithm, environment and score.
+    asked
+        The names that the user gave.
     where
         What to call the table in messages.
     example
         Returns the values of the first row, which only a message needs.
     """
-    for later in (1, 2):
-        if wanted[later] in wanted[:later]:
-            earlier = ROLES[wanted.index(wanted[later])]
-            raise InvalidInput(
-                f"column {wanted[later]!r} is named for both {earlier} and {ROLES[later]}: give each its own column"
-            )
     found = list(found)
-    missing = [role for role, name in zip(ROLES, wanted, strict=True) if name not in found]
+    given = wanted_columns(asked)
+    roles = {role: _position(found, role, given.get(role), where) for role in (*ROLES, "step")}
+    missing = [role for role in ROLES if roles[role] is None]
     if missing:
-        raise InvalidInput(_about_missing(missing, found, wanted, where, example))
-    for name in wanted:
-        if found.count(name) > 1:
+        raise InvalidInput(_about_missing(missing, found, [given.get(role, role) for role in ROLES], where, example))
+    by_position: dict[int, str] = {}
+    for role, position in roles.items():
+        if position is not None and by_position.setdefault(position, role) != role:
             raise InvalidInput(
-                f"{where} has {found.count(name)} columns called {name!r}: rename all but the one that is meant"
+                f"column {found[position]!r} is named for both {by_position[position]} and {role}: give each its own "
+                "column"
             )
-    return found.index(wanted[0]), found.index(wanted[1]), found.index(wanted[2])
+    if "failure" in found and "failure" not in given.values():
+        roles["failure"] = found.index("failure")
+    return Chosen(
+        {role: position for role, position in roles.items() if position is not None},
+        _run_columns(found, asked.run, set(by_position), where),
+    )
+
+
+def wanted_columns(asked: Reading) -> dict[str, str]:
+    """Return the columns that the user named, by role."""
+    given: dict[str, str] = {}
+    if asked.columns is not None:
+        names = asked.columns.split(",")
+        if len(names) != 3 or not all(names):
+            raise InvalidInput(f"columns {asked.columns}: write three names, --columns algo,env,return")
+        given = dict(zip(ROLES, names, strict=True))
+    named = {role: getattr(asked, role) for role in (*ROLES, "step")}
+    return given | {role: name for role, name in named.items() if name is not None}
+
+
+def _position(found: Sequence[str], role: str, given: str | None, where: str) -> int | None:
+    """Return the position of a column by the name that was given, its default name, or the only usual one."""
+    name = given if given is not None else role
+    if found.count(name) > 1:
+        raise InvalidInput(
+            f"{where} has {found.count(name)} columns called {name!r}: rename all but the one that is meant"
+        )
+    if name in found:
+        return found.index(name)
+    if given is not None:
+        if role == "step":
+            raise InvalidInput(f"{where} has no column {given!r}. It has {_listed(list(map(repr, found)))}")
+        return None
+    usual = [position for position, name in enumerate(found) if plain(name) in USUAL[role]]
+    if role == "step":
+        return min(usual, key=lambda each: USUAL[role].index(plain(found[each])), default=None)
+    if len(usual) > 1:
+        raise InvalidInput(
+            f"{where} has no column {role!r}, and {_listed([repr(found[each]) for each in usual])} may be it: say "
+            f"which with {role}='...' (--columns A,E,S)"
+        )
+    return usual[0] if usual else None
+
+
+def _run_columns(found: Sequence[str], given: str | None, taken: set[int], where: str) -> dict[str, tuple[int, ...]]:
+    """Return the columns that may identify a run: those that were named together, else each with a usual name."""
+    if given is not None:
+        names = given.split(",") if given not in found else [given]
+        for name in names:
+            if found.count(name) != 1:
+                raise InvalidInput(
+                    f"{where} has {found.count(name) or 'no'} columns called {name!r}, which --run names. It has "
+                    f"{_listed(list(map(repr, found)))}"
+                )
+        return {given: tuple(found.index(name) for name in names)}
+    usual = [each for each, name in enumerate(found) if plain(name) in USUAL["run"] and each not in taken]
+    # The most specific first: a seed may serve several runs.
+    usual.sort(key=lambda each: USUAL["run"].index(plain(found[each])))
+    return {found[each]: (each,) for each in usual if found.count(found[each]) == 1}
 
 
 def _about_missing(
     missing: Sequence[str],
     found: Sequence[str],
-    wanted: tuple[str, str, str],
+    wanted: Sequence[str],
     where: str,
     example: Callable[[], Sequence[object]],
 ) -> str:

@@ -162,6 +162,10 @@ class Reading:
         """The names of the options that are not at their default."""
         return tuple(each.name for each in fields(self) if getattr(self, each.name) != each.default)
 
+    def options(self) -> dict[str, Any]:
+        """Return the options that are not at their default, by name."""
+        return {name: getattr(self, name) for name in self.given}
+
     def known(self) -> dict[str, Any]:
         """Return what is declared about the scores, as `ScoreTable.from_dict` takes it."""
         return {

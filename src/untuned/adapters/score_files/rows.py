@@ -48,6 +48,8 @@ class Rows:
         The number of the first row as the user counts.
     numbers
         The number of every row, where they have gaps.
+    columns
+        Which columns of a table were read, where that is not obvious, as text.
     """
 
     place: str
@@ -60,6 +62,7 @@ class Rows:
     path: str = ""
     first: int = 1
     numbers: NDArray[np.int64] | None = None
+    columns: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,8 @@ class Runs:
         Whether the trial of each row failed; None where no file says so.
     parts
         Of every part the file's name, the index of its first row, that row's number, and the numbers of all its rows.
+    origin
+        For every row its index among all rows that were read, where some were left out.
     """
 
     algorithms: tuple[str, ...]
@@ -94,6 +99,7 @@ class Runs:
     step: Floats | None
     failed: Flags | None
     parts: tuple[tuple[str, int, int, NDArray[np.int64] | None], ...]
+    origin: NDArray[np.int64] | None = None
 
     @property
     def cell(self) -> NDArray[np.int64]:
@@ -107,6 +113,7 @@ class Runs:
 
     def where(self, row: int) -> str:
         """Return the place of a row in its file, as text."""
+        row = row if self.origin is None else int(self.origin[row])
         part = bisect.bisect_right(self.parts, row, key=lambda each: each[1]) - 1
         place, begin, first, numbers = self.parts[part]
         return f"row {first + row - begin if numbers is None else int(numbers[row - begin])} of {place}"
@@ -139,7 +146,7 @@ def gathered(parts: Iterable[Rows]) -> Runs:
         Where some parts are curves and others are not, or do not name runs in the same way.
     """
     algorithm, environment, runs = _Names(), _Names(), dict[str, _Names]()
-    scores, steps, failed, found = list[Floats](), list[Floats](), list[Flags | None](), []
+    scores, steps, failed, found = list[Floats](), list[Floats](), list[Flags | None](), list[Any]()
     rows = 0
     for part in parts:
         size = part.score.size

@@ -16,11 +16,11 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.bands import bands
-from untuned.reports.curves import environments_in
+from untuned.reports.curves import algorithms_in, comparable, environments_in
 from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
 from untuned.reports.figures.illustration import percentile_illustration
-from untuned.reports.figures.learning import learning_curve_grid
+from untuned.reports.figures.learning import learning_curve_grid, sample_efficiency
 from untuned.reports.figures.matrices import ranks, verdict_matrix, weights
 from untuned.reports.figures.order import partial_order
 from untuned.reports.figures.overview import summary
@@ -234,6 +234,11 @@ def _histories(
                 partial(learning_curve_grid, histories, environments=places, order=evaluation.algorithms),
             )
         )
+        names = [name for name in evaluation.algorithms if name in algorithms_in(histories)]
+        compared, shared = comparable(histories, names, places)
+        if len(compared) > 1 and shared:
+            draw = partial(sample_efficiency, histories, algorithms=names, environments=places)
+            found.append(("sample-efficiency", partial(draw, order=evaluation.algorithms)))
     for algorithm, name in file_names(evaluation.algorithms).items():
         for place in by_weight:
             history = histories.cells.get((algorithm, place))

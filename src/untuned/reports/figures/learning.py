@@ -1,12 +1,14 @@
-"""Learning curves: returns over episodes."""
+"""Learning curves: returns along the training, and how algorithms compare there."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import percent
 from untuned.histories import Histories
-from untuned.reports.curves import Curve, algorithms_in, environments_in, learning_curve
+from untuned.reports.curves import Curve, algorithms_in, environments_in, learning_curve, trials_in
+from untuned.reports.curves import sample_efficiency as efficiency_of
 from untuned.reports.figures.canvas import (
     COLUMN,
     GREY,
@@ -22,7 +24,7 @@ from untuned.reports.figures.canvas import (
     sparse,
 )
 from untuned.reports.figures.distributions import name_grid, tidy
-from untuned.reports.figures.naming import short
+from untuned.reports.figures.naming import literal, short
 from untuned.reports.figures.score_axis import apply, view_of, within
 from untuned.reports.styles import Style, styles
 
@@ -40,7 +42,7 @@ def learning_curves(
     order: Sequence[str] | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Return Axes with the median return over trials, episode by episode, and an interval on every median.
+    """Return Axes with the median return over trials along their training, and an interval on every median.
 
     A trial that failed counts as worse than all others (`untuned.reports.curves.learning_curve`).
 
@@ -65,13 +67,13 @@ def learning_curves(
     with drawing():
         # Many names below take more room, in width as well.
         ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
-        trials = _draw(ax, histories, environment, names, looks)
+        note = _note(histories, _draw(ax, histories, environment, names, looks))
         ax.set_title(short(environment), loc="left")
         figure = ax.get_figure(root=True)
         if own and figure is not None:
-            legend_below(figure, names, looks, title=_note(trials))
+            legend_below(figure, names, looks, title=note)
         else:
-            legend(ax, handles(names, looks), names, loc="lower right", title=_note(trials), fontsize=SMALL - 0.5)
+            legend(ax, handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 0.5)
     return ax
 
 
@@ -111,14 +113,79 @@ def learning_curve_grid(
             for each, place in zip(axes, places, strict=True)
             for count in _draw(each, histories, place, names, looks)
         ]
+        note = _note(histories, trials)
         tidy(axes)
         name_grid(axes, places)
         figure = axes[0].get_figure(root=True)
         if ax is None and figure is not None:
-            legend_below(figure, names, looks, title=_note(trials))
+            legend_below(figure, names, looks, title=note)
         else:
-            legend(axes[0], handles(names, looks), names, loc="lower right", title=_note(trials), fontsize=SMALL - 1)
+            legend(axes[0], handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 1)
     return axes
+
+
+def sample_efficiency(
+    histories: Histories,
+    *,
+    environments: Sequence[str] | None = None,
+    algorithms: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Return Axes with the aggregate score of every algorithm along its training: estimates without intervals.
+
+    Scores compare what algorithms have reached at the same point, with equal weights of environments; what lacks
+    learning curves is left out, as the legend says (`untuned.reports.curves.sample_efficiency`).
+
+    Parameters
+    ----------
+    histories
+        What trials left.
+    environments
+        Those to compare on; all that have trials unless given.
+    algorithms
+        Those to compare with one another; all that have trials unless given.
+    order
+        As for `learning_curves`.
+    ax
+        Where to draw; a new Figure unless given.
+    """
+    names, looks = _names(histories, algorithms, order)
+    for place in environments or ():
+        if place not in environments_in(histories):
+            raise UnknownName("environment", place, environments_in(histories))
+    found = efficiency_of(histories, algorithms=names, environments=environments)
+    own = ax is None
+    with drawing():
+        ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.8 + 0.1 * len(names))
+        ax.set_ylabel("aggregate score")
+        if found is None:
+            words = "this needs learning curves of two or more\nalgorithms, all on the same environment"
+            ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)
+            return ax
+        for number, name in enumerate(found.algorithms):
+            ax.plot(
+                found.x,
+                found.score_ax[number],
+                markevery=sparse(found.x.size, number, len(found.algorithms)),
+                label=name,
+                # Nothing is outside the view, and a mark at its end is whole.
+                clip_on=False,
+                **line_options(looks[name]),
+            )
+        apply(view_of(list(found.score_ax), even=True), ax, "y", None)
+        _across(ax, float(found.x[-1]))
+        ax.set_xlabel(literal(found.label))
+        count = len(found.environments)
+        ax.set_title(short(found.environments[0]) if count == 1 else f"{count} environments, equal weights", loc="left")
+        note = "\n".join(["estimates; no interval", *(textwrap.fill(each, 58) for each in found.left_out(short))])
+        figure = ax.get_figure(root=True)
+        if own and figure is not None:
+            legend_below(figure, found.algorithms, looks, title=note)
+        else:
+            entries = handles(found.algorithms, looks)
+            legend(ax, entries, found.algorithms, loc="lower right", title=note, fontsize=SMALL - 0.5)
+    return ax
 
 
 def _names(
@@ -172,19 +239,24 @@ def _draw(
         )
     apply(view, ax, "y", "lower right")
     if curves:
-        ax.set_xlim(0.0, max(float(curve.x[-1]) for curve in curves.values()))
+        _across(ax, max(float(curve.x[-1]) for curve in curves.values()))
     else:
         ax.text(0.5, 0.5, "no returns were kept", transform=ax.transAxes, ha="center", va="center", color=GREY)
-    ax.xaxis.set_major_formatter(decimal_formatter())
-    ax.set_xlabel("episode")
+    ax.set_xlabel(literal(histories.unit))
     ax.set_ylabel("return")
     return [curve.trials for curve in curves.values()]
 
 
-def _note(trials: Sequence[int]) -> str:
+def _across(ax: "Axes", end: float) -> None:
+    """Set the x axis: from 0 to the end of training."""
+    ax.set_xlim(0.0, end or 1.0)
+    ax.xaxis.set_major_formatter(decimal_formatter())
+
+
+def _note(histories: Histories, trials: Sequence[int]) -> str:
     """Return what a curve and its band are."""
     if not trials:
         return "no returns were kept"
     fewest, most = min(trials), max(trials)
     count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"median of {count} trials; each point's interval {percent(_DELTA)}"
+    return f"median of {count} {trials_in(histories)}; each point's interval {percent(_DELTA)}"

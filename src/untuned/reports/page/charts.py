@@ -9,9 +9,10 @@ import numpy as np
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.reports.bands import bands
-from untuned.reports.curves import learning_curve, response
+from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.score_axis import view_of
 from untuned.reports.hasse_layout import layered
+from untuned.reports.page.content import isolated
 from untuned.reports.styles import styles
 from untuned.scores import Floats
 
@@ -47,6 +48,8 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
             for each in evaluation.each_ranking
         ],
         "distributions": _distributions(evaluation),
+        "unit": "episode" if histories is None else histories.unit,
+        "efficiency": None if histories is None else _efficiency(evaluation, histories),
         "curves": [] if histories is None else _curves(evaluation, histories),
         "responses": [] if histories is None else _responses(evaluation, histories),
         "most_responses": _MOST_RESPONSES,
@@ -127,6 +130,22 @@ def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]
         if series:
             panels.append({"environment": environment, "series": series})
     return panels
+
+
+def _efficiency(evaluation: Evaluation, histories: Histories) -> dict[str, Any] | None:
+    found = sample_efficiency(histories, algorithms=evaluation.algorithms, environments=evaluation.environments)
+    if found is None:
+        return None
+    return {
+        "label": found.label,
+        "environments": len(found.environments),
+        "left_out": found.left_out(isolated),
+        "x": _short(found.x),
+        "series": [
+            {"a": evaluation.algorithms.index(name), "y": _short(scores)}
+            for name, scores in zip(found.algorithms, found.score_ax, strict=True)
+        ],
+    }
 
 
 def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:

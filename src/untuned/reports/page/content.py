@@ -11,10 +11,11 @@ from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.plans import Plan
 from untuned.reports.citing import citation
+from untuned.reports.curves import trials_in
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.scores import spread
-from untuned.statements import OPPOSITE, approximation, direct, next_steps
+from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
 
@@ -39,6 +40,7 @@ def content(
         "title": title,
         "version": version,
         "question": question(evaluation),
+        "failed": failed(readable),
         "answer": answer(readable),
         "rankings": [
             _ranking(each, named, beside, drawn)
@@ -75,9 +77,12 @@ def content(
         "heaviest": float(weighed.q_er.max()) or 1.0,
         "reference_weights": weighed.reference_weights.tolist(),
         "curves": [panel["environment"] for panel in charts["curves"]],
+        "efficiency": charts["efficiency"],
+        "unit": charts["unit"],
+        "trials": "trials" if histories is None else trials_in(histories),
         "responses": bool(charts["responses"]),
         "cut": len(charts["responses"]) >= charts["most_responses"],
-        "most": f"{histories.most:,}" if histories is not None else "",
+        "most": _most(histories),
         "settings": [(name.replace("_", " "), _said(value)) for name, value in evaluation.settings.items()],
         "provenance": [
             *evaluation.provenance.items(),
@@ -88,6 +93,13 @@ def content(
         "command": command,
         "citation": citation(version),
     }
+
+
+def _most(histories: Histories | None) -> str:
+    """Return how many trials of a cell were read at most; nothing where all were."""
+    if histories is None or all(history.scores.size < histories.most for history in histories.cells.values()):
+        return ""
+    return f"{histories.most:,}"
 
 
 def _ranking(
@@ -125,6 +137,7 @@ def _readable(evaluation: Evaluation) -> Evaluation:
     return replace(
         evaluation,
         algorithms=tuple(map(isolated, evaluation.algorithms)),
+        environments=tuple(map(isolated, evaluation.environments)),
         approximate=None if other is None else _readable(other),
     )
 

@@ -10,6 +10,8 @@
   // Names are arbitrary text, in which the charts would interpret tags and formulas.
   const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\n": " " };
   const plain = (text) => String(text).replace(/[&<>$\n]/g, (letter) => entities[letter]);
+  // In a template of what hovering shows, %{...} would be replaced as well.
+  const hovered = (text) => plain(text).replace(/%/g, "&#37;");
   const brief = (text, most = 26) => {
     const letters = Array.from(text);
     return letters.length <= most ? text : letters.slice(0, most - 9).join("") + "…" + letters.slice(-8).join("");
@@ -161,7 +163,7 @@
     return [low - margin, high + margin];
   }
 
-  // A line with its band for every algorithm: the band first, below all lines. Turned, x and y change places.
+  // A line for every algorithm, and its band if there is one, below all lines. Turned, x and y change places.
   function lines(series, { view, turned, titles, template, xaxis = {} }) {
     const span = view[1] - view[0];
     // Where nothing bounds a function its band leaves the picture.
@@ -172,20 +174,22 @@
     const marks = [];
     series.forEach((each) => {
       const name = plain(data.algorithms[each.a].name);
-      const there = each.x.concat(each.x.slice().reverse());
-      const around = each.high.map(high).concat(each.low.map(low).reverse());
-      bands.push({
-        type: "scatter",
-        mode: "lines",
-        x: turned ? around : there,
-        y: turned ? there : around,
-        fill: "toself",
-        fillcolor: faint(each.a),
-        line: { width: 0 },
-        hoverinfo: "skip",
-        name,
-        visible: shown[each.a],
-      });
+      if (each.low) {
+        const there = each.x.concat(each.x.slice().reverse());
+        const around = each.high.map(high).concat(each.low.map(low).reverse());
+        bands.push({
+          type: "scatter",
+          mode: "lines",
+          x: turned ? around : there,
+          y: turned ? there : around,
+          fill: "toself",
+          fillcolor: faint(each.a),
+          line: { width: 0 },
+          hoverinfo: "skip",
+          name,
+          visible: shown[each.a],
+        });
+      }
       curves.push({
         type: "scatter",
         mode: "lines",
@@ -196,8 +200,7 @@
         customdata: each.x.map((x, i) => [
           said(x),
           said(each.y[i]),
-          each.low[i] === null ? "−∞" : said(each.low[i]),
-          said(each.high[i]),
+          ...(each.low ? [each.low[i] === null ? "−∞" : said(each.low[i]), said(each.high[i])] : []),
         ]),
         line: { color: colour(each.a), width: 1.8, dash: dash(each.a, 1.8) },
         hovertemplate: template,
@@ -244,11 +247,24 @@
     return lines(panel.series, {
       view: around(all),
       turned: false,
-      titles: ["episode", "median return"],
+      titles: [plain(data.unit), "median return"],
       template:
-        "<b>%{meta[0]}</b><br>episode %{customdata[0]}<br>" +
+        `<b>%{meta[0]}</b><br>${hovered(data.unit)} %{customdata[0]}<br>` +
         "%{customdata[1]} (%{customdata[2]}, %{customdata[3]})<extra></extra>",
     });
+  }
+
+  function efficiency() {
+    const { x, label, series } = data.efficiency;
+    return lines(
+      series.map((each) => ({ ...each, x })),
+      {
+        view: around(series.flatMap((each) => each.y)),
+        turned: false,
+        titles: [plain(label), "aggregate score"],
+        template: `<b>%{meta[0]}</b><br>${hovered(label)} %{customdata[0]}<br>%{customdata[1]}<extra></extra>`,
+      },
+    );
   }
 
   function response(element, number) {
@@ -292,7 +308,7 @@
     ];
   }
 
-  const kinds = { aggregate, order, distribution, curve, response };
+  const kinds = { aggregate, order, distribution, curve, efficiency, response };
   const drawn = new Set();
 
   function draw(element) {

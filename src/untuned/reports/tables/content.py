@@ -11,6 +11,7 @@ from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits
 from untuned.reports.tables.table import Table
+from untuned.statements import failed
 
 #: Scores are between 0 and 1.
 SCORES = Digits(4)
@@ -53,6 +54,7 @@ def aggregate(evaluation: Evaluation) -> Table:
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
         "Ranks by score, with those that the verdicts allow (worst, best).",
         _about_bold(bool(best), "the verdicts allow"),
+        *failed(evaluation),
         evaluation.claim,
         *evaluation.warnings,
     )
@@ -121,6 +123,7 @@ def pairs(evaluation: Evaluation) -> Table:
         "A is the one with the higher score; the verdict is on A.",
         "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
         HOLDS_UP_TO if capped else "",
+        *failed(evaluation),
         evaluation.claim,
         *evaluation.warnings,
     )
@@ -170,6 +173,7 @@ def head_to_head(evaluation: Evaluation) -> Table:
         f"{fixed.under_weights}, with intervals (low, high); {_size(evaluation)}.",
         "Other algorithms play no part, so the verdicts need not form an order.",
         "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
+        *failed(evaluation),
         evaluation.claim,
     )
     columns = (
@@ -284,6 +288,7 @@ def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
     return _sentences(
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
+        *failed(evaluation),
         f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all "
         "environments hold, if the numbers of trials were chosen beforehand.",
         "Ranks by mean, with those that the intervals allow (worst, best).",

@@ -1,0 +1,186 @@
+"""Which algorithms and environments are judged, what they are called, and in which direction scores are good."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Codes, Runs
+from untuned.errors import InvalidInput, UnknownName
+from untuned.scores import Range, ScoreTable
+
+
+def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequence[str]) -> list[str]:
+    """Return the names that were asked for, in the order asked for.
+
+    Parameters
+    ----------
+    names
+        All names of this kind.
+    kind
+        ``"algorithm"`` or ``"environment"``.
+    asked
+        What the user wants.
+    others
+        The names of the other kind, which may be left out as well.
+
+    Raises
+    ------
+    UnknownName
+        For a name that is not there.
+    """
+    chosen = asked.algorithms if kind == "algorithm" else asked.environments
+    if isinstance(chosen, str):
+        raise InvalidInput(f"{kind}s={chosen!r} is one string: pass a list of names")
+    for name in chosen or ():
+        if name not in names:
+            raise UnknownName(kind, name, names)
+    for name in asked.without or ():
+        if name not in names and name not in others:
+            raise UnknownName("algorithm or environment", name, [*names, *others], "It was to be left out")
+    left = [name for name in (names if chosen is None else dict.fromkeys(chosen)) if name not in (asked.without or ())]
+    if not left:
+        raise InvalidInput(f"no {kind} is left: --{kind}s and --without leave out all of them")
+    return left
+
+
+def kept(runs: Runs, asked: Reading) -> Runs:
+    """Return the rows of the algorithms and environments that were asked for."""
+    if asked.algorithms is None and asked.environments is None and not asked.without:
+        return runs
+    algorithms = wanted_names(runs.algorithms, "algorithm", asked, runs.environments)
+    environments = wanted_names(runs.environments, "environment", asked, runs.algorithms)
+    keep = np.isin(runs.algorithm, _codes(runs.algorithms, algorithms)) & np.isin(
+        runs.environment, _codes(runs.environments, environments)
+    )
+    rows = np.flatnonzero(keep)
+    return replace(
+        runs,
+        algorithms=tuple(algorithms),
+        environments=tuple(environments),
+        algorithm=_moved(runs.algorithms, algorithms)[runs.algorithm[rows]],
+        environment=_moved(runs.environments, environments)[runs.environment[rows]],
+        runs={heading: (names, codes[rows]) for heading, (names, codes) in runs.runs.items()},
+        score=runs.score[rows],
+        step=None if runs.step is None else runs.step[rows],
+        failed=None if runs.failed is None else runs.failed[rows],
+        origin=rows,
+    )
+
+
+def _codes(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
+    return [names.index(name) for name in chosen]
+
+
+def _moved(names: Sequence[str], chosen: Sequence[str]) -> Codes:
+    """Return for the index of every name its index among those chosen."""
+    moved = np.zeros(len(names), dtype=np.int32)
+    moved[_codes(names, chosen)] = np.arange(len(chosen))
+    return moved
+
+
+def minimized(environments: Sequence[str], asked: Reading) -> list[str]:
+    """Return the environments in which lower is better."""
+    if asked.minimize is None or asked.minimize is False:
+        return []
+    if asked.minimize is True:
+        return list(environments)
+    names = [asked.minimize] if isinstance(asked.minimize, str) else list(asked.minimize)
+    for name in names:
+        if name not in environments:
+            raise UnknownName("environment", name, environments, "Lower scores were to be better there")
+    return names
+
+
+def flipped(ranges: Mapping[str, Range] | Range | None, environments: Sequence[str], lower: Sequence[str]) -> Any:
+    """Return ranges of scores after the signs were changed where lower is better."""
+    if ranges is None or not lower:
+        return ranges
+    given = dict(ranges) if isinstance(ranges, Mapping) else dict.fromkeys(environments, ranges)
+    return {name: (-ends[1], -ends[0]) if name in lower else ends for name, ends in given.items()}
+
+
+def oriented(runs: Runs, asked: Reading) -> tuple[Runs, dict[str, Any]]:
+    """Return the rows with higher is better everywhere and under the names that were asked for.
+
+    What is declared about the scores comes second, as `ScoreTable.from_columns` takes it: under the same names.
+    """
+    lower = minimized(runs.environments, asked)
+    known = asked.known() | {"ranges": flipped(asked.ranges, runs.environments, lower)}
+    if lower:
+        negative = np.isin(runs.environment, _codes(runs.environments, lower))
+        runs = replace(runs, score=np.where(negative, -runs.score, runs.score))
+    if not asked.rename:
+        return runs, known
+    algorithms, environments = _renamed(runs.algorithms, runs.environments, asked.rename)
+    new = dict(asked.rename)
+    if isinstance(known["ranges"], Mapping):
+        known["ranges"] = {new.get(name, name): ends for name, ends in known["ranges"].items()}
+    groups = known["identical"]
+    known["identical"] = (
+        {new.get(name, name): _groups(each, new) for name, each in groups.items()}
+        if isinstance(groups, Mapping)
+        else _groups(groups, new)
+    )
+    return replace(runs, algorithms=algorithms, environments=environments), known
+
+
+def _groups(groups: Any, new: Mapping[str, str]) -> list[list[str]]:
+    return [[new.get(name, name) for name in group] for group in groups]
+
+
+def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
+    """Return a table that is there already with the algorithms and environments that were asked for."""
+    if asked.minimize:
+        lower = minimized(table.environments, asked)
+        if table.failed_ae is not None:
+            raise InvalidInput(
+                "--minimize cannot be used with trials that failed, which count as the lowest score: make the study's "
+                "metric one of which more is better"
+            )
+        flip = [name in lower for name in table.environments]
+        table = replace(
+            table,
+            cells=tuple(
+                tuple(-cell if each else cell for cell, each in zip(row, flip, strict=True)) for row in table.cells
+            ),
+            ranges=tuple(
+                (-high, -low) if each else (low, high) for (low, high), each in zip(table.ranges, flip, strict=True)
+            ),
+        )
+    if asked.algorithms is not None or asked.environments is not None or asked.without:
+        table = table.select(
+            wanted_names(table.algorithms, "algorithm", asked, table.environments),
+            wanted_names(table.environments, "environment", asked, table.algorithms),
+        )
+    if not asked.rename:
+        return table
+    algorithms, environments = _renamed(table.algorithms, table.environments, asked.rename)
+    return replace(table, algorithms=algorithms, environments=environments)
+
+
+def _renamed(
+    algorithms: Sequence[str], environments: Sequence[str], new: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of algorithms and environments after renaming.
+
+    Raises
+    ------
+    InvalidInput
+        For a name that is not there, and where two would have one name.
+    """
+    for name in new:
+        if name not in algorithms and name not in environments:
+            raise UnknownName("algorithm or environment", name, [*algorithms, *environments])
+        if name in algorithms and name in environments:
+            raise InvalidInput(f"--rename {name}=...: both an algorithm and an environment have this name")
+    found = [tuple(new.get(name, name) for name in names) for names in (algorithms, environments)]
+    for names in found:
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InvalidInput(
+                f"--rename would call two {twice!r}: their trials are not put together. Give each a name of its own"
+            )
+    return found[0], found[1]

@@ -1,0 +1,276 @@
+"""CSV and TSV in long form, read in pieces: strictly, so that a stray quotation mark changes no number in silence.
+
+A field is either quoted, with quotation marks inside written twice, or has no quotation mark at all. Every line is a
+row, and the rows that were read are counted against the lines.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from untuned.adapters.score_files.columns import USUAL, Columns, chosen_columns, plain, wanted_columns
+from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Rows
+from untuned.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import polars
+
+#: Bytes that are read at once, and the longest record.
+PIECE = 16 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def separators(file: File) -> str:
+    """Return the signs that may separate fields, by the file's ending."""
+    return "\t" if file.suffix == ".tsv" else ",;\t"
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Complete records, each ending in a line feed, and the number of their first line."""
+
+    data: bytes
+    line: int
+
+
+class Delimited:
+    """A file of separated values: its header, and its records in pieces.
+
+    Parameters
+    ----------
+    file
+        The file.
+    separator
+        The sign between fields; None to take the one with which the header has most of the usual columns.
+    asked
+        The columns that the user named, which tell separators apart.
+    """
+
+    def __init__(self, file: File, separator: str | None = None, asked: Reading | None = None) -> None:
+        self.file = file
+        opening = _opening(file)
+        choices = {each: _fields(file.name, opening, each) for each in ([separator] if separator else separators(file))}
+        names = {*wanted_columns(asked or Reading()).values()}
+        self.separator = max(choices, key=lambda each: (_familiar(choices[each][0], names), len(choices[each][0])))
+        self.header, self.first_row = choices[self.separator]
+
+    @cached_property
+    def _field(self) -> bytes:
+        separator = re.escape(self.separator.encode())
+        return rb'(?:"(?:[^"]++|"")*+"|[^"\r\n' + separator + rb"]*+)"
+
+    @cached_property
+    def _record(self) -> re.Pattern[bytes]:
+        return re.compile(self._field + rb"(?:" + re.escape(self.separator.encode()) + self._field + rb")*+")
+
+    @cached_property
+    def _records(self) -> re.Pattern[bytes]:
+        return re.compile(rb"(?:" + self._record.pattern + rb"\r?\n)*+")
+
+    def pieces(self) -> Iterator[_Piece]:
+        """Yield all records after the header, in pieces."""
+        with self.file.stream() as stream:
+            rest, line, begun = b"", 1, False
+            for data in _read(stream):
+                rest += data
+                end = self._end(rest)
+                piece, rest = rest[:end], rest[end:]
+                if len(rest) > PIECE:
+                    self._refuse(rest, line + piece.count(b"\n"))
+                if piece:
+                    _check_text(self.file.name, piece, line)
+                    yield from self._without_header(piece, line) if not begun else [_Piece(piece, line)]
+                    begun = True
+                line += piece.count(b"\n")
+            if rest.strip(b"\r\n \t"):
+                last = rest.rstrip(b"\r") + b"\n"
+                if self._end(last) != len(last):
+                    self._refuse(last, line)
+                _check_text(self.file.name, last, line)
+                yield from self._without_header(last, line) if not begun else [_Piece(last, line)]
+
+    def _end(self, data: bytes) -> int:
+        """Return where the last complete record ends."""
+        if b'"' not in data and data.count(b"\r") == data.count(b"\r\n"):
+            return data.rfind(b"\n") + 1
+        found = self._records.match(data)
+        assert found is not None
+        return found.end()
+
+    def _without_header(self, data: bytes, line: int) -> Iterator[_Piece]:
+        blank = re.match(rb"(?:[ \t]*\r?\n)*", data)
+        begin = 0 if blank is None else blank.end()
+        record = self._record.match(data, begin)
+        assert record is not None
+        end = data.index(b"\n", record.end()) + 1
+        yield _Piece(data[end:], line + data.count(b"\n", 0, end))
+
+    def _refuse(self, data: bytes, line: int) -> None:
+        """Raise for data that does not begin with a complete record."""
+        found = self._record.match(data)
+        at = 0 if found is None else found.end()
+        number = line + data.count(b"\n", 0, at)
+        if data[at : at + 1] == b"\r":
+            raise InvalidInput(
+                f"line {number} of {self.file.name} has a carriage return that does not end it: put names with line "
+                "breaks in quotation marks, and end all lines alike"
+            )
+        if b'"' not in data[at : at + PIECE]:
+            raise InvalidInput(
+                f"line {number} of {self.file.name} has more than {PIECE >> 20} MB: it is not a table with one row per "
+                "trial"
+            )
+        raise InvalidInput(
+            f"line {number} of {self.file.name} cannot be read as CSV: a quotation mark is never closed, or inside a "
+            'name. Put such a name in quotation marks and write those inside twice: "5"" disk"'
+        )
+
+    def frames(self) -> Iterator[tuple["polars.DataFrame", int]]:
+        """Yield the rows as text in data frames, with columns ``"0"``, ``"1"``, ..., and the number of the first row.
+
+        Raises
+        ------
+        InvalidInput
+            For a line with more fields than the header.
+        """
+        import polars
+
+        names = ",".join(map(str, range(len(self.header)))).replace(",", self.separator).encode()
+        row = 1
+        for piece in self.pieces():
+            try:
+                # All columns: otherwise polars lets lines pass that have too many fields. As text: a type guessed from
+                # the first rows may not be that of the last, and text can be shown in a message.
+                frame = polars.read_csv(names + b"\n" + piece.data, separator=self.separator, infer_schema=False)
+            except polars.exceptions.PolarsError as error:
+                raise InvalidInput(self._about_malformed(piece, row, error)) from None
+            lines = piece.data.count(b"\n") if b'"' not in piece.data else self._count(piece.data)
+            if frame.height != lines and len(self.header) > 1:
+                raise InvalidInput(
+                    f"{self.file.name} cannot be read as CSV: {lines:,} lines from line {piece.line} on gave "
+                    f"{frame.height:,} rows. Put names with line breaks in quotation marks"
+                )
+            yield frame, row
+            row += frame.height
+
+    def _count(self, data: bytes) -> int:
+        """Return the number of records: of line feeds outside quotation marks."""
+        return re.sub(rb'"[^"]*"', b"", data).count(b"\n")
+
+    def _about_malformed(self, piece: _Piece, row: int, error: Exception) -> str:
+        width = len(self.header)
+        for number, record in enumerate(_csv(piece.data, self.separator), start=row):
+            if len(record) > width:
+                return (
+                    f"row {number} of {self.file.name} has {len(record)} fields and the header {width}: "
+                    f"{self.separator.join(record)}. Put names with {self.separator!r} in them in quotation marks, and "
+                    "write numbers with a decimal point"
+                )
+        return f"{self.file.name} cannot be read as CSV: {str(error).partition(chr(10))[0]}"
+
+
+def read_delimited(file: File, asked: Reading) -> Iterator[Rows]:
+    """Yield the rows of a file in long form, in pieces."""
+    import polars
+
+    table = Delimited(file, asked=asked)
+    chosen = chosen_columns(table.header, asked, file.name, lambda: table.first_row)
+    empty = True
+    for frame, row in table.frames():
+        kept = frame.select([str(each) for each in chosen.positions])
+        numbers = None
+        if kept.to_series(0).null_count():
+            # Empty lines are not trials.
+            blank = frame.select(polars.all_horizontal(polars.all().is_null())).to_series()
+            numbers = np.flatnonzero(~blank.to_numpy()) + row
+            kept = kept.filter(~blank)
+        if kept.height:
+            empty = False
+            values = {each: kept[str(each)] for each in chosen.positions}
+            yield Columns(file.name, table.header, chosen, values, file.below, row, numbers).rows()
+    if empty:
+        raise no_rows(file.name)
+
+
+def no_rows(where: str) -> InvalidInput:
+    """Return the error of a table without rows."""
+    return InvalidInput(
+        f"{where} has columns and no rows: give one row per trial, with algorithm, environment and score of it"
+    )
+
+
+def _familiar(header: Sequence[str], names: set[str]) -> int:
+    """Return how many of the names in a header are known: those that were named, and usual ones."""
+    usual = {name for each in USUAL.values() for name in each}
+    return sum(name in names or plain(name) in usual for name in header)
+
+
+def _opening(file: File) -> bytes:
+    """Return the beginning of a file, its header and first row, after looking at its encoding."""
+    with file.stream() as stream:
+        data = next(_read(stream, 1 << 20), b"")
+    if data.startswith(_UTF_16):
+        raise InvalidInput(f"{file.name} is UTF-16: save it as UTF-8")
+    if not data.strip():
+        raise InvalidInput(
+            f"{file.name} is empty: it needs the columns algorithm, environment, score, one row per trial"
+        )
+    if b"\0" in data:
+        raise InvalidInput(f"{file.name} is not text: save it as CSV in UTF-8, or name the right file")
+    return data
+
+
+def _fields(name: str, data: bytes, separator: str) -> tuple[list[str], list[str]]:
+    """Return the header, and the first row or an empty list."""
+    records = _csv(data, separator)
+    try:
+        return next(records), next(records, [])
+    except (csv.Error, StopIteration) as error:
+        raise InvalidInput(f"{name} cannot be read: its first line is not the header of a CSV file ({error})") from None
+
+
+def _csv(data: bytes, separator: str) -> Iterator[list[str]]:
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
+    return (record for record in csv.reader(text, delimiter=separator) if any(each.strip() for each in record))
+
+
+def _read(stream: IO[bytes], size: int = PIECE) -> Iterator[bytes]:
+    """Yield what is in a stream, without a byte order mark, lines ending in line feeds."""
+    data = stream.read(size).removeprefix(_BYTE_ORDER_MARK)
+    # Carriage returns alone ended lines once, and some programs still write them.
+    translate = b"\r" in data and b"\n" not in data
+    while data:
+        yield data.replace(b"\r", b"\n") if translate else data
+        data = stream.read(size)
+
+
+def _check_text(name: str, data: bytes, line: int) -> None:
+    try:
+        data.isascii() or data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line += data.count(b"\n", 0, error.start)
+        raise InvalidInput(
+            f"{name} is not UTF-8: byte {data[error.start]:#04x} in line {line}. "
+            "Save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+        ) from None
+
+
+def _claims(file: File) -> bool:
+    return file.suffix in (".csv", ".tsv")
+
+
+def _read_all(files: Sequence[File], asked: Reading) -> Recognised:
+    return Recognised(rows for file in files for rows in read_delimited(file, asked))
+
+
+READER = Reader("csv", "CSV file", _claims, _read_all)

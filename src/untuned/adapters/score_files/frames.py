@@ -1,0 +1,77 @@
+"""Data frames in long form: polars, pandas, pyarrow, and anything else whose columns are ``frame[name]``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from untuned.adapters.score_files.columns import ROLES, Columns, chosen_columns, wanted_columns
+from untuned.adapters.score_files.delimited import no_rows
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Rows
+from untuned.errors import InvalidInput
+
+_WHERE = "the table"
+
+
+def rows_of_frame(frame: Any, asked: Reading) -> Rows:
+    """Return the rows of a data frame in long form.
+
+    Parameters
+    ----------
+    frame
+        A polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything else whose columns are
+        ``frame[name]``. Names may be text, categories or integers. A missing score is NaN.
+    asked
+        The names of the columns, where they are not usual.
+
+    Raises
+    ------
+    InvalidInput
+        For a column that is not there or not what it should be, and for names that are missing.
+    """
+    found = column_names(frame) or []
+    _refuse_index(frame, found, [wanted_columns(asked).get(role, role) for role in ROLES])
+    chosen = chosen_columns(found, asked, _WHERE, lambda: _first_row(frame, found))
+    read = [found[each] for each in chosen.positions]
+    if _is_lazy(frame):
+        frame = frame.select(read).collect()
+    values = {each: frame[found[each]] for each in chosen.positions}
+    if not len(values[chosen.roles["score"]]):
+        raise no_rows(_WHERE)
+    return Columns(_WHERE, found, chosen, values).rows()
+
+
+def column_names(frame: Any) -> list[str] | None:
+    """Return the names of a data frame's columns, or None if it is not a data frame."""
+    if _is_lazy(frame):
+        return list(frame.collect_schema().names())
+    # A pyarrow Table has `columns` too, and they are the columns themselves.
+    for attribute in ("column_names", "columns"):
+        names = getattr(frame, attribute, None)
+        if names is not None and not callable(names) and hasattr(frame, "__getitem__"):
+            return list(names)
+    if isinstance(frame, Mapping):
+        return list(frame)
+    names = getattr(getattr(frame, "dtype", None), "names", None)
+    return None if names is None else list(names)
+
+
+def _is_lazy(frame: Any) -> bool:
+    return hasattr(frame, "collect_schema") and hasattr(frame, "collect") and not hasattr(frame, "rows")
+
+
+def _refuse_index(frame: Any, found: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a pandas frame that has what is wanted in its index, where columns are not looked for."""
+    names = getattr(getattr(frame, "index", None), "names", None)
+    hidden = [name for name in wanted if name not in found and name in list(names or ())]
+    if hidden:
+        raise InvalidInput(
+            f"{', '.join(map(repr, hidden))} is in the index of the table, not among its columns: pass "
+            "frame.reset_index()"
+        )
+
+
+def _first_row(frame: Any, found: Sequence[str]) -> list[object]:
+    if _is_lazy(frame):
+        frame = frame.head(1).collect()
+    values: list[Any] = [next(iter(frame[name]), None) if found.count(name) == 1 else None for name in found]
+    return [value.as_py() if hasattr(value, "as_py") else value for value in values]

@@ -1,0 +1,305 @@
+"""From files and folders to a table of scores: recognise, gather, identify runs, reduce curves."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from untuned.adapters.score_files.choosing import kept, oriented
+from untuned.adapters.score_files.identity import codes_of, identified, no_reduction
+from untuned.adapters.score_files.opening import File, files_below, named_file, standard_input
+from untuned.adapters.score_files.paths import with_names
+from untuned.adapters.score_files.reader import Reader
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.reduction import Curves, Reduction, curves_of, histories, lengths, reduced
+from untuned.adapters.score_files.registry import TABLES, readers
+from untuned.adapters.score_files.rows import Rows, Runs, gathered
+from untuned.diagnostics.finding import Finding
+from untuned.errors import InvalidInput, UnknownName
+from untuned.histories import Histories
+from untuned.scores import ScoreTable, spread
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """All rows of a source, and where they come from.
+
+    Attributes
+    ----------
+    runs
+        The rows.
+    name
+        What to call the source in a sentence: a file's name, or ``"60 TensorBoard files"``.
+    detail, unit
+        As in `Recognised`.
+    provenance
+        For the table.
+    """
+
+    runs: Runs
+    name: str
+    detail: str = ""
+    unit: str = "step"
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One row per run, higher is better, and the learning curves that the scores are from.
+
+    Attributes
+    ----------
+    runs
+        The rows.
+    known
+        What is declared about the scores, as `ScoreTable.from_columns` takes it.
+    curves
+        The rows before they were reduced, where they are points of curves with steps; None otherwise.
+    points
+        The points of these curves by run; None likewise.
+    findings
+        What is to be said about curves and how they were reduced.
+    summary
+        What was recognised, without the size of the table.
+    """
+
+    runs: Runs
+    known: dict[str, Any]
+    curves: Runs | None
+    points: Curves | None
+    findings: tuple[Finding, ...]
+    summary: str
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """Scores of any source, and what is known about where they come from.
+
+    Attributes
+    ----------
+    table
+        One score per run.
+    summary
+        One line on what was recognised; empty for what has no other reading.
+    histories
+        The learning curves, where there are some.
+    findings
+        What the reader noticed, in addition to what `untuned.diagnostics` finds in the table.
+    study
+        The folder of the study that the scores are from; None for other scores.
+    """
+
+    table: ScoreTable
+    summary: str = ""
+    histories: Histories | None = None
+    findings: tuple[Finding, ...] = ()
+    study: Path | None = None
+
+
+def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
+    """Return all rows in files and folders; ``-`` is standard input."""
+    with ExitStack() as ending:
+        found = _files(paths, asked, ending)
+        recognised = [(files, reader.read(files, asked)) for reader, files in found]
+        columns: list[str] = []
+
+        def parts() -> Iterator[Rows]:
+            for files, what in recognised:
+                for part in with_names(what.parts, [file.below for file in files], asked.pattern):
+                    columns.append(part.columns)
+                    yield part
+
+        runs = gathered(parts())
+        files = [file for _, chosen in found for file in chosen]
+        name = files[0].name if len(files) == 1 else _counted(len(files), found[0][0] if len(found) == 1 else None)
+        detail = [recognised[0][1].detail, columns[0]]
+        provenance = {"file": name, **(_digest(files[0]) if len(files) == 1 else {})}
+        return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, provenance)
+
+
+def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Scored:
+    """Return one row per run: of the algorithms that were asked for, identified, and reduced where runs are curves.
+
+    Parameters
+    ----------
+    source
+        All rows.
+    asked
+        How to read them.
+    must_reduce
+        Whether curves need a reduction; if not, and none was asked for, they are reduced by their mean.
+    """
+    how = None if asked.reduce is None else Reduction.parse(asked.reduce)
+    runs = kept(source.runs, asked)
+    # Rows without steps may be points all the same: their mean needs no order.
+    if how is None or runs.step is not None or len(runs.runs) != 1:
+        runs = identified(runs)
+    runs, known = oriented(runs, asked)
+    if runs.step is None and (how is None or not runs.runs):
+        return Scored(runs, known, None, None, (), _joined(source.name, source.detail))
+    if how is None and must_reduce:
+        no_reduction(runs, source.name)
+    points = curves_of(runs)
+    found = reduced(runs, points, how or Reduction("mean"))
+    summary = _joined(source.name, source.detail, "" if how is None else f"reduced by {how}")
+    if runs.step is None:
+        return Scored(found, known, None, None, (), summary)
+    return Scored(found, known, runs, points, _findings(runs, points, how), summary)
+
+
+def imported(source: Source, asked: Reading) -> Imported:
+    """Return the table of a source, one score per run."""
+    found = scored(source, asked)
+    runs = found.runs
+    known = found.known | {"provenance": {**source.provenance, **(asked.provenance or {})}}
+    table = ScoreTable.from_columns(
+        (runs.algorithms, runs.algorithm),
+        (runs.environments, runs.environment),
+        runs.score,
+        run=codes_of(runs),
+        failed=runs.failed,
+        **known,
+    )
+    lines = None
+    if found.curves is not None and found.points is not None:
+        lines = histories(found.curves, found.points, table, source.unit)
+    return Imported(table, f"{size(table)} from {found.summary}", lines, found.findings)
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
+def size(table: ScoreTable) -> str:
+    """Return the size of a table, as text: ``"4 algorithms x 3 environments x 5 runs"``."""
+    n, m, trials = len(table.algorithms), len(table.environments), table.trials
+    runs = spread(trials[trials > 0]) if trials.any() else "0"
+    return (
+        f"{n} {'algorithm' if n == 1 else 'algorithms'} x {m} {'environment' if m == 1 else 'environments'} x "
+        f"{runs} {'run' if runs == '1' else 'runs'}"
+    )
+
+
+def _files(paths: Sequence[str | Path], asked: Reading, ending: ExitStack) -> list[tuple[Reader, list[File]]]:
+    """Return the files to read, by reader."""
+    if asked.reader is not None and asked.reader not in [each.name for each in readers()]:
+        raise UnknownName("reader", asked.reader, [each.name for each in readers()])
+    named: list[File] = []
+    below: list[File] = []
+    for given in paths:
+        path = Path(given).expanduser()
+        if str(given) == "-":
+            named.append(ending.enter_context(standard_input()))
+        elif path.is_dir():
+            below += files_below(path)
+        else:
+            named.append(named_file(path))
+    _refuse_twice([*named, *below])
+    by_reader: dict[str, list[File]] = {}
+    for file in named:
+        by_reader.setdefault(_reader(file, asked.reader).name, []).append(file)
+    inside: dict[str, list[File]] = {}
+    for file in below:
+        reader = _claiming(file, asked.reader)
+        if reader is not None:
+            inside.setdefault(reader.name, []).append(file)
+    specific = [name for name in inside if name not in (*TABLES, "refused")]
+    if len(specific) > 1:
+        counts = ", ".join(f"{_counted(len(inside[name]), _by_name(name))} ({name})" for name in specific)
+        raise InvalidInput(
+            f"there are {counts}: they may be several records of the same runs. Say which to read with --reader NAME"
+        )
+    tables = [name for name in inside if name in TABLES]
+    for name in specific or tables or list(inside):
+        by_reader[name] = by_reader.get(name, []) + inside[name]
+    if not by_reader:
+        raise InvalidInput(_about_nothing(paths, len(below)))
+    order = [each.name for each in readers()]
+    return [(_by_name(name), by_reader[name]) for name in sorted(by_reader, key=order.index)]
+
+
+def _by_name(name: str) -> Reader:
+    return next(each for each in readers() if each.name == name)
+
+
+def _claiming(file: File, chosen: str | None) -> Reader | None:
+    """Return the reader of a file; None where there is none."""
+    return next((each for each in readers() if (chosen is None or each.name == chosen) and each.claims(file)), None)
+
+
+def _reader(file: File, chosen: str | None) -> Reader:
+    """Return the reader of a file that the user named."""
+    found = _claiming(file, chosen)
+    if found is not None:
+        return found
+    if chosen is not None:
+        return _by_name(chosen)
+    name = file.path.name.lower()
+    ending = "".join(Path(name).suffixes[-2:] if name.endswith(".gz") else Path(name).suffixes[-1:])
+    raise InvalidInput(
+        f"{file.name} {f'ends in {ending}' if ending else 'has no suffix'}, which does not say what it is: files of "
+        "scores end in .csv, .tsv, .jsonl and .ndjson (each also with .gz), .parquet, .json, .npy and .npz; logs of "
+        "other programs are recognised by their names. Say what it is with --reader KIND, or save it as one of these"
+    )
+
+
+def _refuse_twice(files: Sequence[File]) -> None:
+    seen: dict[Path, str] = {}
+    for file in files:
+        path = file.path.resolve()
+        if path in seen:
+            raise InvalidInput(f"{file.name} was given twice: name every file once")
+        seen[path] = file.name
+
+
+def _about_nothing(paths: Sequence[str | Path], files: int) -> str:
+    where = ", ".join(repr(str(each)) for each in paths)
+    if not files:
+        return f"there are no files in {where}: give a study's folder, or a folder with logs or tables of scores"
+    return (
+        f"none of the {files:,} files in {where} is a log or a table of scores that is known: untuned reads CSV, "
+        "Parquet, JSON, NumPy arrays, and logs of TensorBoard, Stable-Baselines3, W&B, MLflow and others; and "
+        "studies, which are folders with results.sqlite in them"
+    )
+
+
+def _counted(number: int, reader: Reader | None) -> str:
+    title = "file" if reader is None else reader.title
+    return f"{number:,} {title}{'' if number == 1 else 's'}"
+
+
+def _digest(file: File) -> dict[str, str]:
+    """Return a digest of what is in a file, by which a reader of the report can tell whether it is the same data."""
+    with file.path.open("rb") as stream:
+        return {"blake2b": hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()}
+
+
+def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Finding, ...]:
+    """Return what is to be said about curves and how they were reduced."""
+    found = []
+    if how is not None and how.kind == "best":
+        found.append(
+            Finding(
+                "best-of-curve",
+                "warning",
+                "Every curve was reduced by its best value.",
+                "The best of many noisy values is too high, the more so the more points and the more noise a curve "
+                "has.",
+                "Use --reduce mean, final, last:10% or at:STEP for a claim in a paper.",
+            )
+        )
+    if how is None or how.kind != "at":
+        shortest, longest = lengths(runs, points)
+        if shortest < 0.9 * longest:
+            found.append(
+                Finding(
+                    "unequal-lengths",
+                    "warning",
+                    f"Runs on one environment have different lengths: from {shortest:,.6g} to {longest:,.6g} steps.",
+                    "A run that ended early, or has not ended yet, is compared with one that learned for longer.",
+                    f"Use --reduce at:{shortest:.6g} to compare all runs at one step, or complete the runs.",
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,173 @@
+"""Names in folders and file names: by a pattern that the user gives, else where there is one way to read them."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from untuned.adapters.score_files.rows import Rows
+from untuned.errors import InvalidInput
+
+ROLES = ("algorithm", "environment", "run")
+
+#: CleanRL's folders, and RL Zoo's.
+_CLEANRL = re.compile(r"(?P<environment>.+?)__(?P<algorithm>.+?)__(?P<run>\d+)__\d+")
+_ZOO = re.compile(r"(?P<environment>.+-v\d+)_(?P<run>\d+)")
+#: ``seed=1``, as Hydra calls its folders.
+_ASSIGNED = re.compile(r"(?P<key>[A-Za-z_]+)=(?P<value>.+)")
+_KEYS = {
+    **dict.fromkeys(("algorithm", "algo", "alg", "agent", "method"), "algorithm"),
+    **dict.fromkeys(("environment", "env", "env_id", "task", "game"), "environment"),
+    **dict.fromkeys(("run", "seed", "trial"), "run"),
+}
+_IS_RUN = re.compile(r"(?:seed|run|trial|rep|s|r)?[-_ ]?\d+", re.IGNORECASE)
+_IS_ENVIRONMENT = re.compile(r".+-v\d+")
+
+
+def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None) -> Iterable[Rows]:
+    """Yield the rows with the names that their files do not have, taken from their paths.
+
+    Parameters
+    ----------
+    parts
+        The rows of files.
+    paths
+        The paths of all files that are read: which folders differ says which are names.
+    pattern
+        The user's, ``{algorithm}/{environment}/{seed}``; None to guess.
+    """
+    found: Callable[[Rows, Sequence[str]], Mapping[str, str]] | None = None
+    for part in parts:
+        missing = [role for role in ROLES if getattr(part, role) is None]
+        # A table in long form may do without names of runs.
+        if not missing or (
+            missing == ["run"] and pattern is None and part.step is None and not isinstance(part.algorithm, str)
+        ):
+            yield part
+            continue
+        if found is None:
+            found = _by_pattern(pattern) if pattern is not None else _guessed(paths, missing)
+        names = dict(found(part, missing))
+        if names.get("run") is None and "run" in missing and pattern is None:
+            names["run"] = part.path.rpartition("/")[0] or part.path
+        known: dict[str, Any] = {role: names[role] for role in missing if names.get(role) is not None}
+        yield replace(part, **known)
+
+
+def stem(path: str) -> str:
+    """Return the last part of a path without endings such as ``.json.gz``."""
+    name = path.rpartition("/")[2]
+    return re.sub(r"(\.(json|jsonl|csv|tsv|npy|npz|gz|parquet|txt))+$", "", name, flags=re.IGNORECASE) or name
+
+
+def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, str]]:
+    """Return what takes names from the end of a path by a pattern."""
+    wanted = pattern.strip("/")
+    names = re.findall(r"\{(\w*)\}", wanted)
+    roles = {"seed": "run", "trial": "run", "algo": "algorithm", "env": "environment"}
+    unknown = [name for name in names if roles.get(name, name) not in ROLES]
+    if unknown or not names:
+        raise InvalidInput(
+            f"--pattern {pattern}: {'{' + unknown[0] + '}' if unknown else 'it names nothing'}; write "
+            "{algorithm}, {environment} and {seed} where they stand in the path, and * for what differs otherwise"
+        )
+    parts = [
+        f"(?P<{roles.get(each[1:-1], each[1:-1])}>[^/]+?)"
+        if each.startswith("{")
+        else "[^/]*?"
+        if each == "*"
+        else re.escape(each)
+        for each in re.findall(r"\{\w*\}|\*|[^{}*]+", wanted)
+    ]
+    try:
+        expression = re.compile("".join(parts))
+    except re.error:
+        raise InvalidInput(f"--pattern {pattern}: each name may stand in it once") from None
+    depth = wanted.count("/") + 1
+
+    def names_of(part: Rows, missing: Sequence[str]) -> Mapping[str, str]:
+        folders = part.path.split("/")
+        for tail in (folders[:-1][-depth:], folders[-depth:], [*folders[-depth:-1], stem(part.path)]):
+            match = expression.fullmatch("/".join(tail))
+            if match is not None:
+                return match.groupdict()
+        raise InvalidInput(
+            f"--pattern {pattern} does not fit {part.path}: write one that fits the end of the path, with or without "
+            "the file's name"
+        )
+
+    return names_of
+
+
+def _guessed(paths: Sequence[str], missing: Sequence[str]) -> Callable[[Rows, Sequence[str]], Mapping[str, str]]:
+    """Return what takes names from paths, where there is one way to read them."""
+    levels = [_parts(path) for path in paths]
+    depth = max(map(len, levels))
+    if any(len(each) != depth for each in levels):
+        # Counted from the file, which all have.
+        levels = [["", *each][-depth:] if len(each) < depth else each for each in levels]
+    role_of: dict[int, str] = {}
+    if all(len(each) == depth for each in levels):
+        role_of = _roles([{each[number] for each in levels} for number in range(depth)], list(missing))
+
+    def names_of(part: Rows, missing: Sequence[str]) -> Mapping[str, str]:
+        names = dict(_conventional(part.path))
+        own = _parts(part.path)
+        if len(own) == depth:
+            names = {role: own[number] for number, role in role_of.items()} | names
+        absent = [role for role in missing if role not in names and role != "run"]
+        if absent:
+            raise InvalidInput(_about_paths(part.path, absent))
+        return names
+
+    return names_of
+
+
+def _parts(path: str) -> list[str]:
+    return [*path.split("/")[:-1], stem(path)]
+
+
+def _conventional(path: str) -> dict[str, str]:
+    """Return the names in a path that follows a convention: CleanRL's, RL Zoo's, Hydra's."""
+    folders = path.split("/")
+    for number, folder in reversed(list(enumerate(folders))):
+        found = _CLEANRL.fullmatch(folder)
+        if found is not None:
+            return found.groupdict()
+        found = _ZOO.fullmatch(folder)
+        if found is not None and number:
+            return {**found.groupdict(), "algorithm": folders[number - 1]}
+    assigned = [_ASSIGNED.fullmatch(part) for folder in folders for part in folder.split(",")]
+    return {_KEYS[each["key"].lower()]: each["value"] for each in assigned if each and each["key"].lower() in _KEYS}
+
+
+def _roles(values: Sequence[set[str]], missing: list[str]) -> dict[int, str]:
+    """Return the role of every level of folders that has one; empty where that is not certain."""
+    varying = [number for number, names in enumerate(values) if len(names) > 1]
+    found: dict[int, str] = {}
+    for role, looks in (("run", _IS_RUN), ("environment", _IS_ENVIRONMENT)):
+        alike = [number for number in varying if all(looks.fullmatch(name) for name in values[number])]
+        if role in missing and len(alike) == 1:
+            found[alike[0]] = role
+            varying.remove(alike[0])
+    left = [role for role in missing if role not in found.values()]
+    names = [role for role in left if role != "run"]
+    if len(varying) == 1 and len(left) == 1:
+        found[varying[0]] = left[0]
+    elif len(varying) == len(names) == 1:
+        found[varying[0]] = names[0]
+    elif not varying and len(names) == 1 and values:
+        # One file, or one folder: its name is all there is.
+        free = [number for number in range(len(values)) if number not in found]
+        if free:
+            found[free[-1] if len(values) == 1 else free[0]] = names[0]
+    return found
+
+
+def _about_paths(path: str, absent: Sequence[str]) -> str:
+    folders = path.split("/")[:-1]
+    marks = ["{algorithm}", "{environment}", "{seed}"][-len(folders) :] if folders else ["{algorithm}"]
+    return (
+        f"{path} does not say which {' and '.join(absent)} it belongs to: say which folders are names, for example "
+        f"--pattern '{'/'.join(marks)}', which is held against the end of the path"
+    )

@@ -1,0 +1,259 @@
+"""`Reduction`: how a learning curve becomes one score."""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untuned.adapters.score_files.rows import Runs
+from untuned.errors import InvalidInput
+from untuned.histories import Histories, History
+from untuned.scores import Floats, ScoreTable
+
+#: Runs of a cell whose curves are kept: enough for a picture.
+MOST = 500
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a learning curve becomes one score.
+
+    Attributes
+    ----------
+    kind
+        ``"mean"``, ``"final"``, ``"last"``, ``"share"``, ``"at"`` or ``"best"``.
+    number
+        How many points, which share of training (0 to 1), or which step.
+    """
+
+    kind: Literal["mean", "final", "last", "share", "at", "best"]
+    number: float = math.nan
+
+    @classmethod
+    def parse(cls, text: str) -> "Reduction":
+        """Return the reduction that a text means: ``"last:10%"``."""
+        if text in ("mean", "final", "best"):
+            return cls(text)  # type: ignore[arg-type]
+        match = re.fullmatch(r"(last|at):([0-9.]+(?:[eE]\+?[0-9]+)?)(%?)", text)
+        try:
+            number = float(match[2]) if match else math.nan
+        except ValueError:
+            number = math.nan
+        if match and match[1] == "at" and not match[3] and math.isfinite(number):
+            return cls("at", number)
+        if match and match[1] == "last" and match[3] and 0.0 < number <= 100.0:
+            return cls("share", number / 100.0)
+        if match and match[1] == "last" and not match[3] and number >= 1.0 and number.is_integer():
+            return cls("last", number)
+        raise InvalidInput(
+            f"--reduce {text}: write mean, final, last:10 (points), last:10% (of training), at:1e6 (steps) or best"
+        )
+
+    def __str__(self) -> str:
+        """Return what it does, the rest of a sentence that begins with "reduced by"."""
+        return {
+            "mean": "the mean over training",
+            "final": "the final value",
+            "last": f"the mean of the last {self.number:,.0f} points",
+            "share": f"the mean of the last {100 * self.number:g} % of training",
+            "at": f"the value at step {self.number:,.12g}",
+            "best": "the best value, which is biased",
+        }[self.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Points of learning curves, sorted by run and step; of several points of a run at one step, the mean.
+
+    Attributes
+    ----------
+    begins
+        The index of every run's first point.
+    rows
+        For every run the index of one of its rows, which tells its cell and its name.
+    step, value
+        Of every point.
+    """
+
+    begins: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    step: Floats
+    value: Floats
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """The index after every run's last point."""
+        return np.append(self.begins[1:], self.step.size)
+
+
+def curves_of(runs: Runs) -> Curves:
+    """Return the learning curves of rows that have one column of runs.
+
+    Without steps all points of a run count as one.
+
+    Raises
+    ------
+    InvalidInput
+        Where every point of a run is there twice.
+    """
+    names, codes = next(iter(runs.runs.values()))
+    key = runs.cell * len(names) + codes
+    step = np.zeros(key.size) if runs.step is None else runs.step
+    order = _order(key, step, runs.score)
+    key, step, value = (key, step, runs.score) if order is None else (key[order], step[order], runs.score[order])
+    new_run = np.append(True, key[1:] != key[:-1])
+    new_point = new_run | np.append(True, step[1:] != step[:-1])
+    begins = np.flatnonzero(new_run)
+    rows = begins if order is None else order[begins]
+    if runs.step is not None and not new_point.all():
+        _refuse_copies(runs, rows, begins, new_point, step, value)
+        points = np.flatnonzero(new_point)
+        with np.errstate(invalid="ignore", over="ignore"):
+            value = np.add.reduceat(value, points) / np.diff(np.append(points, value.size))
+        step = step[points]
+        begins = np.searchsorted(points, begins)
+    return Curves(begins, rows, step, value)
+
+
+def _order(key: NDArray[np.int64], step: Floats, value: Floats) -> NDArray[np.int64] | None:
+    """Return the order by run, step and value; None where rows are in that order, each point once."""
+    ahead = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & (step[1:] > step[:-1]))
+    return None if ahead.all() else np.lexsort((value, step, key))
+
+
+def _refuse_copies(
+    runs: Runs,
+    rows: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    new_point: NDArray[np.bool_],
+    step: Floats,
+    value: Floats,
+) -> None:
+    """Refuse a run all of whose points are there at least twice with the same value: rows were pasted."""
+    differs = new_point | np.append(True, ~_same(value[1:], value[:-1]))
+    first = np.flatnonzero(differs)
+    copies = np.diff(np.append(first, step.size))
+    at = np.searchsorted(first, begins)
+    fewest = np.minimum.reduceat(copies, at)
+    distinct = np.diff(np.append(at, first.size))
+    for run in np.flatnonzero((fewest > 1) & (distinct >= _SEVERAL)):
+        names, codes = next(iter(runs.runs.values()))
+        row = int(rows[run])
+        raise InvalidInput(
+            f"every point of run {names[codes[row]]!r} of {runs.cell_name(row)} is there {fewest[run]} times with the "
+            f"same value (the first at {runs.where(row)}): were rows pasted twice? Remove the copies"
+        )
+
+
+#: Points that are too many to be equal by chance, one and all.
+_SEVERAL = 5
+
+
+def _same(one: Floats, other: Floats) -> NDArray[np.bool_]:
+    same: NDArray[np.bool_] = (one == other) | (np.isnan(one) & np.isnan(other))
+    return same
+
+
+def reduced(runs: Runs, curves: Curves, how: Reduction) -> Runs:
+    """Return one row per run.
+
+    Raises
+    ------
+    InvalidInput
+        For a run that is too short.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        score: Floats = _reduced(runs, curves, how)
+    rows = curves.rows
+    heading, (names, codes) = next(iter(runs.runs.items()))
+    return replace(
+        runs,
+        algorithm=runs.algorithm[rows],
+        environment=runs.environment[rows],
+        runs={heading: (names, codes[rows])},
+        score=score,
+        step=None,
+        failed=None if runs.failed is None else runs.failed[rows],
+        parts=(("the curves", 0, 1, None),),
+    )
+
+
+def _reduced(runs: Runs, curves: Curves, how: Reduction) -> Floats:
+    begins, ends, step, value = curves.begins, curves.ends, curves.step, curves.value
+    if how.kind == "mean":
+        means: Floats = np.add.reduceat(value, begins) / (ends - begins)
+        return means
+    if how.kind == "best":
+        return np.maximum.reduceat(value, begins)
+    if runs.step is None:
+        raise InvalidInput(
+            f"--reduce {how.kind} needs to know which of a run's rows comes last: name the column of steps, --step "
+            "COLUMN; the mean needs none"
+        )
+    if how.kind == "final":
+        return value[ends - 1]
+    if how.kind == "last":
+        first = ends - int(how.number)
+        _check_long_enough(runs, curves, first < begins, f"has fewer than {how.number:,.0f} points")
+        return _means(value, first, ends)
+    if how.kind == "share":
+        border = step[ends - 1] - how.number * (step[ends - 1] - np.minimum(step[begins], 0.0))
+        inside = (step > np.repeat(border, ends - begins)) | (how.number == 1.0)
+        return np.add.reduceat(np.where(inside, value, 0.0), begins) / np.add.reduceat(inside, begins, dtype=np.float64)
+    early = step <= how.number
+    at = begins + np.add.reduceat(early, begins, dtype=np.int64) - 1
+    _check_long_enough(runs, curves, at < begins, f"has no point up to step {how.number:,.12g}")
+    _check_long_enough(runs, curves, step[ends - 1] < how.number, f"ends before step {how.number:,.12g}")
+    return value[at]
+
+
+def _means(value: Floats, first: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
+    return np.array([value[a:b].mean() for a, b in zip(first.tolist(), ends.tolist(), strict=True)])
+
+
+def _check_long_enough(runs: Runs, curves: Curves, short: NDArray[np.bool_], problem: str) -> None:
+    if short.any():
+        run = int(np.flatnonzero(short)[0])
+        row = int(curves.rows[run])
+        names, codes = next(iter(runs.runs.values()))
+        more = int(short.sum()) - 1
+        last = curves.step[curves.ends[run] - 1]
+        raise InvalidInput(
+            f"run {names[codes[row]]!r} of {runs.cell_name(row)} {problem}: it has "
+            f"{curves.ends[run] - curves.begins[run]:,} points, the last at step "
+            f"{last:,.12g}{f', and {more:,} more runs are too short' if more else ''}. A run must not be dropped: "
+            "choose another reduction, or complete the runs"
+        )
+
+
+def lengths(runs: Runs, curves: Curves) -> tuple[float, float]:
+    """Return the last step of the shortest and of the longest run, by environment, where they differ most."""
+    last = curves.step[curves.ends - 1]
+    environment = runs.environment[curves.rows]
+    found = [(last[environment == e].min(), last[environment == e].max()) for e in np.unique(environment)]
+    return max(((float(a), float(b)) for a, b in found), key=lambda ends: ends[1] - ends[0])
+
+
+def histories(runs: Runs, curves: Curves, table: ScoreTable, unit: str) -> Histories:
+    """Return the curves of the first runs of every cell, for figures."""
+    names, codes = next(iter(runs.runs.values()))
+    by_cell: dict[tuple[int, int], list[int]] = {}
+    for run, row in enumerate(curves.rows.tolist()):
+        by_cell.setdefault((int(runs.algorithm[row]), int(runs.environment[row])), []).append(run)
+    ends = curves.ends
+    cells = {}
+    for (a, e), members in by_cell.items():
+        kept = members[:MOST]
+        spans = [(int(curves.begins[run]), int(ends[run])) for run in kept]
+        cells[runs.algorithms[a], runs.environments[e]] = History(
+            scores=table.cell(runs.algorithms[a], runs.environments[e])[: len(kept)],
+            hyperparameters={},
+            distributions={},
+            returns=tuple(curves.value[a:b] for a, b in spans),
+            steps=tuple(curves.step[a:b] for a, b in spans),
+            runs=tuple(names[codes[int(curves.rows[run])]] for run in kept),
+        )
+    return Histories(cells, MOST, unit=unit)

@@ -1,0 +1,22 @@
+"""Every reader, in the order in which they are asked whether a file is theirs: the specific ones first."""
+
+from functools import cache
+from importlib import import_module
+
+from untuned.adapters.score_files.reader import Reader
+
+#: To add a reader, add its module here.
+_MODULES = (
+    "delimited",
+    "json_lines",
+    "parquet",
+)
+
+#: Tables in long form: what a file may be that is nothing more specific.
+TABLES = ("csv", "jsonl", "parquet")
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Return all readers."""
+    return tuple(import_module(f"untuned.adapters.score_files.{name}").READER for name in _MODULES)

@@ -1,0 +1,150 @@
+"""Scores that depend on the ones before them: points of learning curves, or episodes, passed as runs."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from untuned.diagnostics.finding import Finding, counted
+from untuned.diagnostics.order import sorted_cells
+from untuned.diagnostics.repeats import cells_with_repeated_names
+from untuned.diagnostics.sample import Cell, Sample
+
+# Of all tests of a table together.
+_FALSE_ALARMS = 1e-9
+# Smaller cells say nothing about order.
+_FEWEST = 4
+
+
+def curve_as_runs(sample: Sample) -> Finding | None:
+    """Find scores that are not exchangeable within cells: neighbours alike, or a trend.
+
+    A run whose name appears several times in a cell with different scores is one for sure. Otherwise there are two
+    statistics per cell, both on ranks: the lag-1 autocorrelation (the rank von Neumann ratio), one-sided, and the
+    correlation with the row's number, two-sided. Means and variances are those over all orders of the cell's own
+    scores, ties included. They are summed over the table, each algorithm, each environment and each cell. Normal
+    probabilities must be below 1e-9 over all these sums, which is conservative in the far tail; cells in which one
+    score has more than half of the trials, and sorted ones, are left out.
+    """
+    return _named(sample) or _measured(sample)
+
+
+def _finding(found: str, where: tuple[str, ...]) -> Finding:
+    return Finding(
+        "curve-as-runs",
+        "serious",
+        found,
+        "Points of a curve or episodes of a run depend on each other, so they count for more than they are worth: "
+        "intervals are too narrow and verdicts are not guaranteed.",
+        "Give one score per run: name the column of the run with `--run COLUMN`, and say with `--reduce` how a run "
+        "becomes one score. If every row is an independent run and only the order of rows follows the scores, this "
+        "finding can be accepted.",
+        where,
+    )
+
+
+def _named(sample: Sample) -> Finding | None:
+    cells = cells_with_repeated_names(sample)
+    if not cells:
+        return None
+    most = max(int(np.unique(cell.runs, return_counts=True)[1].max()) for cell in cells if cell.runs is not None)
+    return _finding(
+        f"In {counted(len(cells), 'cell')} several scores belong to the same run, up to {most:,}.",
+        tuple(cell.name for cell in cells),
+    )
+
+
+@dataclass(frozen=True)
+class _Statistic:
+    """A statistic of a cell, centred, in standard deviations over all orders; and the correlation it stands for."""
+
+    cell: Cell
+    standard: float
+    correlation: float
+
+
+def _autocorrelation(cell: Cell) -> _Statistic:
+    """Return the sum of products of neighbouring ranks.
+
+    With S2 and S4 the sums of squares and fourth powers of centred ranks, the means over all orders of products of
+    different ones are those of Wald and Wolfowitz (1943), here without the pair of the last and the first.
+    """
+    n = float(cell.size)
+    ranks = cell.ranks / np.abs(cell.ranks).max()
+    square, fourth = float((ranks**2).sum()), float((ranks**4).sum())
+    found = float(ranks[1:] @ ranks[:-1])
+    two = (square**2 - fourth) / (n * (n - 1))
+    three = (2 * fourth - square**2) / (n * (n - 1) * (n - 2))
+    four = (3 * square**2 - 6 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
+    mean = -square / n
+    variance = (n - 1) * two + 2 * (n - 2) * three + (n - 2) * (n - 3) * four - mean**2
+    standard = (found - mean) / math.sqrt(variance) if variance > 1e-9 * square**2 / n else 0.0
+    return _Statistic(cell, standard, found / square)
+
+
+def _trend(cell: Cell) -> _Statistic:
+    """Return the sum of products of ranks and row numbers, which has the mean 0."""
+    rows = np.arange(cell.size) - 0.5 * (cell.size - 1)
+    correlation = float(rows @ cell.ranks) / math.sqrt(float(rows @ rows) * float(cell.ranks @ cell.ranks))
+    return _Statistic(cell, correlation * math.sqrt(cell.size - 1.0), correlation)
+
+
+def _measured(sample: Sample) -> Finding | None:
+    left_out = set(sorted_cells(sample))
+    cells = [cell for cell in sample.varied if cell.size >= _FEWEST and cell.spread_out and cell not in left_out]
+    if not cells:
+        return None
+    groups = 1 + len({cell.a for cell in cells}) + len({cell.e for cell in cells}) + len(cells)
+    # Three: the second statistic has two sides.
+    limit = math.log(_FALSE_ALARMS / (3 * groups))
+    for measure, words in _MEASURES:
+        statistics = [measure(cell) for cell in cells]
+        signs = (1.0,) if measure is _autocorrelation else (1.0, -1.0)
+        for sign in signs:
+            concerned = _concerned(statistics, sign, limit)
+            if concerned:
+                correlation = float(np.mean([each.correlation for each in concerned]))
+                return _finding(
+                    words.format(cells=counted(len(concerned), "cell"), correlation=correlation),
+                    tuple(each.cell.name for each in concerned),
+                )
+    return None
+
+
+#: The statistics, and what is said if one is too large.
+_MEASURES: tuple[tuple[Callable[[Cell], _Statistic], str], ...] = (
+    (
+        _autocorrelation,
+        "In {cells} a score resembles the one before it: the rank correlation of neighbouring rows is "
+        "{correlation:.2f} on average.",
+    ),
+    (
+        _trend,
+        "In {cells} scores change steadily from the first row to the last: their rank correlation with the row number "
+        "is {correlation:.2f} on average.",
+    ),
+)
+
+
+def _concerned(statistics: list[_Statistic], sign: float, limit: float) -> list[_Statistic]:
+    """Return the cells of groups whose sum is too large, those that deviate most; none if there is no such group."""
+    concerned: set[Cell] = set()
+    for group in _groups(statistics):
+        total = sign * sum(each.standard for each in group) / math.sqrt(len(group))
+        if float(log_ndtr(-total)) < limit:
+            high = [each.cell for each in group if sign * each.standard > 1.0]
+            concerned.update(high or (each.cell for each in group if sign * each.standard > 0.0))
+    return [each for each in statistics if each.cell in concerned]
+
+
+def _groups(statistics: list[_Statistic]) -> Iterator[list[_Statistic]]:
+    """Yield all cells, those of every algorithm, of every environment, and each by itself."""
+    yield statistics
+    for a in sorted({each.cell.a for each in statistics}):
+        yield [each for each in statistics if each.cell.a == a]
+    for e in sorted({each.cell.e for each in statistics}):
+        yield [each for each in statistics if each.cell.e == e]
+    for each in statistics:
+        yield [each]
