@@ -1,0 +1,125 @@
+"""Small CSV files of known form, read row by row: logs, and tables in wide form."""
+
+import contextlib
+import csv
+import io
+from collections.abc import Iterator
+
+from untuned.adapters.score_files.opening import File
+from untuned.errors import InvalidInput
+
+#: A row's number as the user counts, from 1 below the header, and its cells.
+Record = tuple[int, list[str]]
+
+
+def header(file: File, separator: str = ",", skip: int = 0) -> list[str]:
+    """Return the names in a file's header as far as its first bytes show, for recognising it; empty for what is not text.
+
+    Parameters
+    ----------
+    file
+        The file.
+    separator
+        What stands between cells.
+    skip
+        How many lines stand above the header.
+    """
+    return next(iter(sample(file, separator, skip)), [])
+
+
+def sample(file: File, separator: str = ",", skip: int = 0) -> list[list[str]]:
+    """Return the header and the complete rows among a file's first bytes, for recognising it."""
+    text = file.head.decode("utf-8-sig", errors="replace")
+    if "\0" in text:
+        return []
+    lines = text.splitlines(keepends=True)
+    # The last line may be cut.
+    complete = lines if len(lines) == 1 or lines[-1:] and lines[-1].endswith(("\n", "\r")) else lines[:-1]
+    with contextlib.suppress(csv.Error):
+        return [[cell.strip() for cell in each] for each in csv.reader(complete[skip:], delimiter=separator) if each]
+    return []
+
+
+def records(file: File, separator: str = ",", skip: int = 0, torn: bool = False) -> Iterator[Record]:
+    """Yield the header with the number 0, and all rows with theirs; empty lines are left out.
+
+    Parameters
+    ----------
+    file
+        The file.
+    separator
+        What stands between cells.
+    skip
+        How many lines stand above the header.
+    torn
+        Whether a program may still be writing the file, or was ended while it did: then a last row with too few cells
+        is left out.
+
+    Raises
+    ------
+    InvalidInput
+        For what is not UTF-8, is not CSV, or has a row that is longer or shorter than the header.
+    """
+    rows = _rows(file, separator, skip, torn)
+    top = next(rows, [])
+    if not top:
+        raise InvalidInput(f"{file.name} is empty: it needs a header and rows")
+    yield 0, top
+    short = None
+    for number, cells in enumerate(rows, start=1):
+        if short is not None:
+            raise _uneven(file, number - 1, short, len(top))
+        if len(cells) == len(top):
+            yield number, cells
+        elif torn and len(cells) < len(top):
+            short = cells
+        else:
+            raise _uneven(file, number, cells, len(top))
+
+
+def _rows(file: File, separator: str, skip: int, torn: bool) -> Iterator[list[str]]:
+    with file.stream() as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        try:
+            for _ in range(skip):
+                text.readline()
+            for cells in csv.reader(text, delimiter=separator, strict=True):
+                if len(cells) > 1 or any(map(str.strip, cells)):
+                    yield [cell.strip() for cell in cells]
+        except UnicodeDecodeError as error:
+            raise InvalidInput(
+                f"{file.name} is not UTF-8 ({error.reason}): save it as UTF-8, or convert it: iconv -f latin1 -t utf-8"
+            ) from None
+        except csv.Error as error:
+            if not (torn and "unexpected end" in str(error)):
+                raise InvalidInput(
+                    f"{file.name} cannot be read as CSV ({error}): is a quotation mark never closed?"
+                ) from None
+        finally:
+            # The stream closes the file, not this wrapper.
+            text.detach()
+
+
+def number(text: str, file: File, row: int, column: str) -> float:
+    """Return the number in a cell.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else.
+    """
+    try:
+        # Python's own notation 1_000 is a name elsewhere.
+        return float(text if "_" not in text else "no number")
+    except ValueError:
+        raise InvalidInput(
+            f"row {row} of {file.name} has {text!r} in column {column!r}, which is not a number: write numbers with a "
+            "decimal point, as in -12.5 or 1e3, and nan where there is none"
+        ) from None
+
+
+def _uneven(file: File, row: int, cells: list[str], width: int) -> InvalidInput:
+    return InvalidInput(
+        f"row {row} of {file.name} has {len(cells)} cells and the header {width}: is the file complete? Put names with "
+        "separators in quotation marks, and write numbers with a decimal point"
+    )

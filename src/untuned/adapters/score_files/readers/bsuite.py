@@ -1,0 +1,75 @@
+"""bsuite's CSV: ``bsuite_id_-_<experiment>-<setting>.csv``, the totals of a run at a few of its episodes.
+
+Rows are logarithmically spaced: episodes 1, 1.2, 1.4, 1.7, 2, 2.5, 3, ... times a power of ten. ``episode_return`` is
+the return of the one episode that happens to be logged, so that its mean over rows is mostly about the first episodes
+and leaves out nearly all others. ``total_return`` is cumulative: between two rows it grows by the sum of the returns of
+all episodes between them. The curve read here is the growth of ``total_return`` per episode in equal parts of the run,
+a hundred or one per episode if there are fewer; within two rows it is taken to grow evenly. Its mean over training is
+exactly ``total_return / episode`` of the last row.
+
+Every setting is an environment of its own, ``deep_sea/3``: most differ in difficulty, some in their seed alone.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from untuned.adapters.score_files import csv_file
+from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Rows
+from untuned.errors import InvalidInput
+
+_NAME = re.compile(r"bsuite_id_-_(.+)-(\d+)\.csv(?:\.gz)?", re.IGNORECASE)
+_NEEDED = ("episode", "total_return")
+#: Points of a curve: the last part of a run is logged at every tenth of it.
+_POINTS = 100
+
+
+def _claims(file: File) -> bool:
+    return _NAME.fullmatch(file.path.name) is not None
+
+
+def _read(files: Sequence[File], asked: Reading) -> Recognised:
+    return Recognised(
+        (_run(file) for file in files), detail="growth of total_return per episode", unit="episode"
+    )
+
+
+def _run(file: File) -> Rows:
+    name = _NAME.fullmatch(file.path.name)
+    if name is None:
+        raise InvalidInput(
+            f"{file.name} should be called bsuite_id_-_<experiment>-<setting>.csv: its name says which environment it is"
+        )
+    rows = csv_file.records(file)
+    _, names = next(rows)
+    if missing := [each for each in _NEEDED if each not in names]:
+        raise InvalidInput(f"{file.name} has no column {missing[0]!r}: it has {', '.join(names)}")
+    places = [names.index(each) for each in _NEEDED]
+    points = [[csv_file.number(cells[i], file, row, names[i]) for i in places] for row, cells in rows]
+    episodes, totals = np.array([[0.0, 0.0], *points], dtype=np.float64).T
+    steps = np.diff(episodes)
+    # NaN is not above 0 either.
+    bad = np.flatnonzero(~((steps > 0) & (episodes[1:] < 2**53)))
+    if not steps.size or bad.size:
+        raise InvalidInput(
+            f"{file.name} has no rows: no episode ended"
+            if not steps.size
+            else f"row {bad[0] + 1} of {file.name} has episode {episodes[bad[0] + 1]:g} after {episodes[bad[0]]:g}: rows "
+            "should be logged by episode, as bsuite does unless it is asked to log by step; totals by step include "
+            "episodes that have not ended"
+        )
+    ends = np.linspace(0.0, episodes[-1], min(_POINTS, int(episodes[-1])) + 1)
+    return Rows(
+        place=file.name,
+        score=np.diff(np.interp(ends, episodes, totals)) / np.diff(ends),
+        environment=f"{name[1]}/{name[2]}",
+        step=ends[1:],
+        path=file.below,
+    )
+
+
+READER = Reader(name="bsuite", title="CSV of bsuite", claims=_claims, read=_read)

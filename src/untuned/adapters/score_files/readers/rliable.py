@@ -1,0 +1,100 @@
+"""JSON as rliable's data is published: an object with the scores of runs, one number per run.
+
+``{algorithm: {task: [scores]}}``; ``{task: [scores]}``, one file per algorithm; or ``{algorithm: [[...], ...]}`` with a
+row per run and a column per task. ``--axes algorithm,run`` says that the keys of ``{key: [scores]}`` are algorithms.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from untuned.adapters.score_files import json_file
+from untuned.adapters.score_files.axes import rows_of_dictionary
+from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.reading import Reading
+from untuned.adapters.score_files.rows import Rows
+from untuned.errors import InvalidInput
+
+_KEY = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
+_NUMBER = rb"(?:-|\d|N|I|null)"
+_BEGINNING = re.compile(rb"\s*\{" + _KEY + rb"(?:\[\s*(?:\[\s*)*|\{" + _KEY + rb"\[\s*)" + _NUMBER)
+#: Keys of other programs' files with lists of numbers.
+_OTHERS = re.compile(rb'"(?:step_count|steps|timestamps|xs|ys|algorithm|environment|score)"\s*:')
+
+
+def _claims(file: File) -> bool:
+    head = file.head.removeprefix(b"\xef\xbb\xbf")
+    return file.suffix == ".json" and _BEGINNING.match(head) is not None and _OTHERS.search(head) is None
+
+
+def _read(files: Sequence[File], asked: Reading) -> Recognised:
+    found = [_file(file, asked) for file in files]
+    details = dict.fromkeys(each.detail for each in found)
+    return Recognised([rows for each in found for rows in each.parts], detail="; ".join(details), unit=found[0].unit)
+
+
+def _file(file: File, asked: Reading) -> Recognised:
+    content = json_file.load(file)
+    if not isinstance(content, dict) or not content:
+        raise InvalidInput(f"{file.name} is {json_file.kind(content)}: it should be an object, {{task: [scores]}}")
+    if all(isinstance(each, dict) for each in content.values()):
+        return Recognised(list(_of_algorithms(file, content)), detail="algorithm: environment: scores")
+    if all(isinstance(each, list) and each and isinstance(each[0], list) for each in content.values()):
+        arrays = {key: _matrix(each, f"{key!r} of {file.name}") for key, each in content.items()}
+        return rows_of_dictionary(
+            arrays, name=file.name, axes=asked.axes, environments=asked.environments, path=file.below
+        )
+    return _of_one_level(file, content, asked)
+
+
+def _of_algorithms(file: File, content: Mapping[str, Mapping[str, Any]]) -> Iterator[Rows]:
+    for algorithm, tasks in content.items():
+        for task, scores in tasks.items():
+            yield _cell(file, scores, f"{task!r} of {algorithm!r} in {file.name}", algorithm, task)
+
+
+def _of_one_level(file: File, content: Mapping[str, Any], asked: Reading) -> Recognised:
+    axes = (asked.axes or "environment,run").replace(" ", "")
+    if axes not in ("environment,run", "algorithm,run"):
+        raise InvalidInput(
+            f"--axes {axes} does not fit {file.name}, which has a list of numbers under each key: say what the keys "
+            "are, --axes environment,run or --axes algorithm,run"
+        )
+    keys = axes.partition(",")[0]
+    parts = [_cell(file, scores, f"{key!r} in {file.name}", **{keys: key}) for key, scores in content.items()]
+    return Recognised(parts, detail=f"{keys}: scores")
+
+
+def _cell(
+    file: File, scores: Any, where: str, algorithm: str | None = None, environment: str | None = None
+) -> Rows:
+    values = json_file.numbers(scores, where)
+    if not values.size:
+        raise InvalidInput(f"{where} has no scores: leave it out, or give one number per run")
+    runs = [str(index + 1) for index in range(values.size)]
+    return Rows(
+        place=where,
+        score=values,
+        algorithm=algorithm,
+        environment=environment,
+        run=(runs, np.arange(values.size, dtype=np.int32)),
+        path=file.below,
+    )
+
+
+def _matrix(value: list[Any], where: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return nested lists as an array; they have to be as long as each other."""
+    rows: list[Any] = [
+        _matrix(row, where) if isinstance(row, list) and row and isinstance(row[0], list) else
+        json_file.numbers(row, f"row {index} of {where}")
+        for index, row in enumerate(value, start=1)
+    ]
+    if len({row.shape for row in rows}) != 1:
+        raise InvalidInput(f"{where} has rows of different lengths: give one per run, with a number for every task")
+    return np.stack(rows)
+
+
+READER = Reader(name="rliable", title="JSON of rliable", claims=_claims, read=_read)

@@ -1,0 +1,34 @@
+"""What RL Baselines3 Zoo keeps in the folder of a run, ``logs/<algorithm>/<environment>_<number>``."""
+
+import re
+
+from untuned.adapters.score_files.opening import File
+from untuned.errors import InvalidInput
+
+#: The folder of a run: the environment's name, and a number that makes it unique.
+_FOLDER = re.compile(r"(.+)_\d+")
+
+
+def settings(file: File) -> dict[str, str]:
+    """Return ``env`` and ``seed`` of the run that a file belongs to, as far as its folder has them.
+
+    They are in ``<environment>/args.yml``, a dump of Python objects. A YAML loader would run what such a file asks for,
+    so that two lines are looked for instead.
+    """
+    folder = _FOLDER.fullmatch(file.path.parent.name)
+    kept = file.sibling(folder[1], "args.yml") if folder is not None else None
+    if kept is None:
+        return {}
+    try:
+        text = kept.content().decode("utf-8", errors="replace")
+    except InvalidInput:
+        return {}
+    found = {key: _value(text, key) for key in ("env", "seed")}
+    return {key: value for key, value in found.items() if value}
+
+
+def _value(text: str, key: str) -> str:
+    """Return the value of a key, written as ``- - seed``, ``- 1`` below it, or as ``seed: 1``."""
+    match = re.search(rf"^[ -]*- {key}\n +- ([^\n]*)$|^{key}: *([^\n]*)$", text.replace("\r\n", "\n"), re.MULTILINE)
+    value = (match[1] or match[2] or "").strip().strip("'\"") if match else ""
+    return "" if value in ("null", "~") else value
