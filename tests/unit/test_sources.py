@@ -84,13 +84,20 @@ class Tensor:
 
 @pytest.mark.parametrize("array", [np.arange(4.0).reshape(2, 1, 2), Tensor()], ids=["numpy", "another"])
 def test_arrays(array: Any) -> None:
-    table = read_scores(array, algorithms=["a", "b"])
-    assert table.cell("b", "environment-1").tolist() == [2.0, 3.0]
+    table = read_scores(array, axes="algorithm,environment,run")
+    assert table.cell("algorithm-2", "environment-1").tolist() == [2.0, 3.0]
+    table = read_scores(array, algorithms=["a", "b"], environments=["x"])
+    assert table.cell("b", "x").tolist() == [2.0, 3.0]
+    with pytest.raises(InvalidInput, match=r"\(2, 1, 2\) could be .*--axes"):
+        read_scores(array)
 
 
 def test_masked_arrays_keep_their_mask() -> None:
     masked = np.ma.masked_array(np.zeros((1, 1, 2)), [[[False, True]]])
-    assert read_scores(masked, ranges=(-1, 1), nonfinite="worst").cells[0][0].tolist() == [0.0, -1.0]
+    assert read_scores(masked, environments=["x"], ranges=(-1, 1), nonfinite="worst").cells[0][0].tolist() == [
+        0.0,
+        -1.0,
+    ]
 
 
 def test_a_table_is_returned_as_it_is() -> None:
@@ -164,7 +171,7 @@ def test_everything_else_is_told_what_is_accepted(source: Any, message: str) -> 
         ([{"algorithm": "a"}], "make a data frame of it, polars.DataFrame(rows)"),
         (np.zeros(3), "the array has 1 dimensions"),
         (pandas.Series([1.0]), "the array has 1 dimensions"),
-        ([1.0, 2.0], "three levels deep"),
+        ([1.0, 2.0], "the array has 1 dimensions"),
         ("nowhere.csv", "there is no file 'nowhere.csv'"),
         ("", "there are no files in '.'"),
         ({"algorithm": [1]}, "the scores of 'algorithm' are list"),

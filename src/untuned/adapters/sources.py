@@ -1,5 +1,6 @@
 """The one entry point for scores: makes a `ScoreTable` of any supported source."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from untuned.adapters.score_files.choosing import chosen_table, minimized
+from untuned.adapters.score_files.axes import evident_axes, rows_of_array, rows_of_dictionary
+from untuned.adapters.score_files.choosing import chosen_table, flipped, minimized, wanted_names
 from untuned.adapters.score_files.columns import ROLES
 from untuned.adapters.score_files.frames import column_names, rows_of_frame
-from untuned.adapters.score_files.importing import Imported, Source, imported, rows_of_paths, size
+from untuned.adapters.score_files.importing import Imported, Source, imported, rows_of_paths
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import gathered
 from untuned.errors import InvalidInput, UnknownName
@@ -117,14 +119,63 @@ def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequenc
 
 
 def _from_dict(source: Mapping[Any, Any], asked: Reading) -> Imported:
-    lower = minimized([], asked) if asked.minimize is None else None
-    table = ScoreTable.from_dict(source, **asked.known())
-    return Imported(chosen_table(table, asked), size(table) if lower is None else "")
+    if source and all(not isinstance(key, tuple) and _axes(value) in (2, 3) for key, value in source.items()):
+        arrays = {str(key): np.asarray(value) for key, value in source.items()}
+        what = rows_of_dictionary(arrays, name="the dictionary", axes=asked.axes, environments=asked.environments)
+        return imported(Source(gathered(what.parts), "a dictionary", what.detail, what.unit), asked)
+    if not {"algorithms", "environments", "without", "minimize"} & {*asked.given}:
+        return Imported(chosen_table(ScoreTable.from_dict(source, **asked.known()), asked))
+    # Names first: a cell that is left out may hold anything.
+    cells = {
+        (str(key[0]), str(key[1])) if isinstance(key, tuple) and len(key) == 2 else (str(key), str(environment)): values
+        for key, given in source.items()
+        for environment, values in (given.items() if isinstance(given, Mapping) else [(None, given)])
+    }
+    names = ScoreTable.from_dict(dict.fromkeys(cells, ()))
+    algorithms = wanted_names(names.algorithms, "algorithm", asked, names.environments)
+    environments = wanted_names(names.environments, "environment", asked, names.algorithms)
+    lower = minimized(names.environments, asked)
+    kept = {
+        (a, e): np.negative(np.ma.asarray(cells[a, e], dtype=np.float64)) if e in lower else cells[a, e]
+        for a in algorithms
+        for e in environments
+        if (a, e) in cells
+    }
+    known = asked.known() | {"ranges": flipped(asked.ranges, names.environments, lower)}
+    rest = dataclasses.replace(asked, minimize=None, algorithms=algorithms, environments=environments, without=None)
+    return Imported(chosen_table(ScoreTable.from_dict(kept, **known), rest))
+
+
+def _axes(value: Any) -> int:
+    """Return how many axes an array has; 0 for what is not one."""
+    if isinstance(value, Mapping | str):
+        return 0
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return 0
 
 
 def _from_array(source: Any, asked: Reading) -> Imported:
-    table = ScoreTable.from_array(source, asked.algorithms, asked.environments, **asked.known())
-    return Imported(table)
+    try:
+        array = source if isinstance(source, np.ndarray) else np.array(source, dtype=np.float64)
+    except (TypeError, ValueError):
+        # Lengths that differ show which axis holds the trials.
+        return Imported(ScoreTable.from_array(source, asked.algorithms, asked.environments, **asked.known()))
+    if array.ndim < 3:
+        raise InvalidInput(
+            f"the array has {array.ndim} dimensions, {array.shape}: pass [algorithm, environment, trial], or as "
+            "rliable has it a dictionary {algorithm: array of runs x environments}"
+        )
+    what = rows_of_array(
+        array,
+        name="the array",
+        axes=asked.axes,
+        algorithms=asked.algorithms,
+        environments=asked.environments,
+        evidence=evident_axes,
+    )
+    return imported(Source(gathered(what.parts), "an array", what.detail, what.unit), asked)
 
 
 def _checked(kind: str, options: dict[str, Any], allowed: tuple[str, ...], unknown: Sequence[str]) -> Reading:

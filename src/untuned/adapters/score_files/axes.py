@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from untuned.adapters.score_files.reader import Recognised
 from untuned.adapters.score_files.rows import Named, Rows
+from untuned.diagnostics.axes import axes_evidence
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats
 
@@ -37,6 +38,14 @@ _RLIABLE = {1: ("run",), 2: ("run", "environment"), 3: ("run", "environment", "s
 
 #: Returns the order of an array's axes as the scores themselves show it, "algorithm,run,environment", or "".
 Evidence = Callable[[NDArray[Any]], str]
+
+
+def evident_axes(array: NDArray[Any]) -> str:
+    """Return the usual order of axes where the scores themselves show it: environments differ, and runs do not.
+
+    Scores that show another order are not read in that order: that is for the user to say.
+    """
+    return "algorithm,environment,run" if axes_evidence(array) == "environment-is-1" else ""
 
 
 def rows_of_array(
@@ -152,7 +161,7 @@ def rows_of_dictionary(
 
 
 def _numbers(array: NDArray[Any], name: str) -> Floats:
-    array = np.asarray(array)
+    array = np.asanyarray(array)
     if array.dtype.names is not None:
         raise InvalidInput(
             f"{name} is a structured array with the fields {', '.join(array.dtype.names)}: write it as a table with "
@@ -182,7 +191,12 @@ def _order(
         return _asked(axes, scores.shape, name, algorithm), ""
     if algorithm is not None and scores.ndim in _RLIABLE:
         return _RLIABLE[scores.ndim], ""
-    fitting = list(_fitting(scores.shape, algorithms, environments))
+    # Axes of length 1 may stand anywhere: that is the same reading.
+    readings = {
+        frozenset((role, axis) for axis, role in enumerate(order) if scores.shape[axis] > 1): order
+        for order in reversed(list(_fitting(scores.shape, algorithms, environments)))
+    }
+    fitting = list(reversed(readings.values()))
     if len(fitting) == 1:
         named = [role for role, given in (("algorithms", algorithms), ("environments", environments)) if given]
         return fitting[0], f", by the number of {' and '.join(named)}" if named else ""
@@ -200,9 +214,10 @@ def _fitting(
     for order in permutations(AXES[:3], len(shape)) if len(shape) <= 3 else ():
         lengths = dict(zip(order, shape, strict=True))
         fits = all(names is None or len(names) == lengths.get(role, 1) for role, names in given.items())
-        # Arrays of several algorithms are stacked, so that without their names the axis of runs comes later.
-        stacked = "algorithm" not in order or algorithms is not None
-        if "run" in order and fits and (stacked or order.index("algorithm") < order.index("run")):
+        # Arrays of several algorithms are stacked, so that theirs is the first axis, unless their names do not fit it.
+        elsewhere = algorithms is not None and len(algorithms) != shape[0]
+        stacked = "algorithm" not in order or order[0] == "algorithm" or elsewhere
+        if "run" in order and fits and stacked:
             yield order
 
 
@@ -241,7 +256,8 @@ def _asked(axes: str, shape: tuple[int, ...], name: str, algorithm: str | None) 
         )
     if algorithm is not None and "algorithm" in known:
         raise InvalidInput(
-            f"{name} holds the scores of one algorithm: --axes {axes} has to leave out algorithm, --axes run,environment"
+            f"{name} holds the scores of one algorithm: --axes {axes} has to leave out algorithm, --axes "
+            "run,environment"
         )
     return tuple(known)
 

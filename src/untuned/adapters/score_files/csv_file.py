@@ -34,7 +34,7 @@ def sample(file: File, separator: str = ",", skip: int = 0) -> list[list[str]]:
         return []
     lines = text.splitlines(keepends=True)
     # The last line may be cut.
-    complete = lines if len(lines) == 1 or lines[-1:] and lines[-1].endswith(("\n", "\r")) else lines[:-1]
+    complete = lines if len(lines) == 1 or (lines[-1:] and lines[-1].endswith(("\n", "\r"))) else lines[:-1]
     with contextlib.suppress(csv.Error):
         return [[cell.strip() for cell in each] for each in csv.reader(complete[skip:], delimiter=separator) if each]
     return []

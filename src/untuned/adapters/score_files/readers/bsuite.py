@@ -33,16 +33,15 @@ def _claims(file: File) -> bool:
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:
-    return Recognised(
-        (_run(file) for file in files), detail="growth of total_return per episode", unit="episode"
-    )
+    return Recognised((_run(file) for file in files), detail="growth of total_return per episode", unit="episode")
 
 
 def _run(file: File) -> Rows:
     name = _NAME.fullmatch(file.path.name)
     if name is None:
         raise InvalidInput(
-            f"{file.name} should be called bsuite_id_-_<experiment>-<setting>.csv: its name says which environment it is"
+            f"{file.name} should be called bsuite_id_-_<experiment>-<setting>.csv: its name says which environment it "
+            "is"
         )
     rows = csv_file.records(file)
     _, names = next(rows)

@@ -84,7 +84,9 @@ def _log(file: File, metric: str) -> Rows:
         if metric in record:
             where = f"line {line} of {file.name}"
             step, score = json_file.fields(record, ("step", metric), where)
-            points.append((json_file.number(step, f"'step' in {where}"), json_file.number(score, f"{metric!r} in {where}"), line))
+            points.append(
+                (json_file.number(step, f"'step' in {where}"), json_file.number(score, f"{metric!r} in {where}"), line)
+            )
     steps, scores, lines = np.array(points, dtype=np.float64).T
     return Rows(file.name, scores, step=steps, path=file.below, numbers=lines.astype(np.int64))
 

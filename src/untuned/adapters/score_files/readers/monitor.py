@@ -7,7 +7,7 @@ that all of them took until then.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -109,8 +109,8 @@ def _episodes(file: File) -> _Episodes:
     bad = np.flatnonzero(~((lengths >= 0) & (lengths < 2**53) & np.isfinite(times)))
     if bad.size:
         raise InvalidInput(
-            f"row {bad[0] + 1} of {file.name} has length {lengths[bad[0]]:g} and time {times[bad[0]]:g}: both have to be "
-            "numbers, and lengths not below 0"
+            f"row {bad[0] + 1} of {file.name} has length {lengths[bad[0]]:g} and time {times[bad[0]]:g}: both have to "
+            "be numbers, and lengths not below 0"
         )
     if not returns.size:
         raise InvalidInput(f"{file.name} has no episodes: none ended. Leave the file out, or let the run train longer")
