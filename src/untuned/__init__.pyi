@@ -17,6 +17,7 @@ from untuned.adapters.histories import read_histories as read_histories
 from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
+from untuned.api import check as check
 from untuned.api import collect_scores as collect_scores
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
@@ -34,6 +35,7 @@ from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
+from untuned.diagnostics.diagnosis import Diagnosis as Diagnosis
 from untuned.errors import BudgetSpent as BudgetSpent
 from untuned.errors import InvalidInput as InvalidInput
 from untuned.errors import MissingExtra as MissingExtra

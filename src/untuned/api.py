@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from untuned.collect.session import Collected
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
+    from untuned.diagnostics.diagnosis import Diagnosis
     from untuned.histories import Histories
     from untuned.plans import Design, Plan
     from untuned.reports.report import Report
@@ -84,6 +85,37 @@ def evaluate(
     judging, reading = _judging(READING, judging, **options)
     found = judging.judge(read_scores(scores, **reading), workers=workers, progress=progress)
     return approximated(found, workers=workers, progress=progress) if approximate else found
+
+
+def check(source: Any, **options: Any) -> "Diagnosis":
+    """Return what is wrong with scores, as far as scores can show it, before they are judged.
+
+    Parameters
+    ----------
+    source
+        Whatever `untuned.read_scores` takes: the path of a file or of a study's folder, a data frame, a dictionary, an
+        array, a `ScoreTable`.
+    **options
+        For `untuned.read_scores`: ``ranges``, ``identical``, ``nonfinite``, column names.
+
+    Returns
+    -------
+    Diagnosis
+        Findings, most serious first; prints as text.
+
+    Examples
+    --------
+    >>> import numpy as np, untuned
+    >>> scores = np.random.default_rng(0).normal(size=(3, 4, 10))
+    >>> untuned.check(scores).serious
+    ()
+    >>> pasted = np.concatenate([scores, scores], axis=2)
+    >>> untuned.check(pasted).serious[0].code
+    'repeated-runs'
+    """
+    from untuned.diagnostics.diagnosis import Diagnosis
+
+    return Diagnosis.of(read_scores(source, **options))
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:

@@ -132,20 +132,23 @@ _MEASURES: tuple[tuple[Callable[[Cell], Statistic], str], ...] = (
 def _concerned(statistics: list[Statistic], sign: float, limit: float) -> list[Statistic]:
     """Return the cells of groups whose sum is too large, those that deviate most; none if there is no such group."""
     concerned: set[Cell] = set()
-    for group in _groups(statistics):
-        total = sign * sum(each.standard for each in group) / math.sqrt(len(group))
-        if float(log_ndtr(-total)) < limit:
-            high = [each.cell for each in group if sign * each.standard > 1.0]
-            concerned.update(high or (each.cell for each in group if sign * each.standard > 0.0))
+    for groups in _groupings(statistics):
+        # What smaller groups show already is not attributed to others.
+        if concerned:
+            break
+        for group in groups:
+            total = sign * sum(each.standard for each in group) / math.sqrt(len(group))
+            if float(log_ndtr(-total)) < limit:
+                high = [each.cell for each in group if sign * each.standard > 1.0]
+                concerned.update(high or (each.cell for each in group if sign * each.standard > 0.0))
     return [each for each in statistics if each.cell in concerned]
 
 
-def _groups(statistics: list[Statistic]) -> Iterator[list[Statistic]]:
-    """Yield all cells, those of every algorithm, of every environment, and each by itself."""
-    yield statistics
-    for a in sorted({each.cell.a for each in statistics}):
-        yield [each for each in statistics if each.cell.a == a]
-    for e in sorted({each.cell.e for each in statistics}):
-        yield [each for each in statistics if each.cell.e == e]
-    for each in statistics:
-        yield [each]
+def _groupings(statistics: list[Statistic]) -> Iterator[list[list[Statistic]]]:
+    """Yield the groups that are summed: cells and algorithms, then environments, then the whole table."""
+    algorithms = sorted({each.cell.a for each in statistics})
+    environments = sorted({each.cell.e for each in statistics})
+    by_algorithm = ([each for each in statistics if each.cell.a == a] for a in algorithms)
+    yield [*([each] for each in statistics), *by_algorithm]
+    yield [[each for each in statistics if each.cell.e == e] for e in environments]
+    yield [statistics]
