@@ -2,8 +2,8 @@
 
 Public are the names that `dir(untuned)` lists, and nothing else. Each is loaded when it is first used.
 
-- Judge: `read_scores`, `ScoreTable`, `evaluate`, `Judging`, `Evaluation`; `plan`, `design`; `report`, `Report`,
-  `read_histories`.
+- Judge: `read_scores`, `ScoreTable`; `check`, `Diagnosis`; `evaluate`, `Judging`, `Evaluation`; `plan`, `design`;
+  `report`, `Report`, `read_histories`.
 - Collect: `Study`, `Session`, `run`, `collect_scores`, `merge`, `export`; one trial with `run_trial` or `train_trial`,
   which return a `Trial`; the paper's experiment with `reproduce`.
 - Algorithms and environments: `algorithm`, `algorithms`, `environment`, `environments`; your own with `Definition`,

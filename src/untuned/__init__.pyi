@@ -22,6 +22,7 @@ from untuned.adapters.score_files.writing import write_scores as write_scores
 from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
+from untuned.api import check as check
 from untuned.api import collect_scores as collect_scores
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
@@ -39,6 +40,7 @@ from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
+from untuned.diagnostics.diagnosis import Diagnosis as Diagnosis
 from untuned.errors import AlgorithmFails as AlgorithmFails
 from untuned.errors import BudgetSpent as BudgetSpent
 from untuned.errors import InvalidInput as InvalidInput

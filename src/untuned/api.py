@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from untuned.adapters.score_files.identity import NotTrials
 from untuned.adapters.score_files.importing import Imported, size
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.sources import read
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from untuned.collect.session import Collected
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
+    from untuned.diagnostics.diagnosis import Diagnosis
     from untuned.histories import Histories
     from untuned.plans import Design, Plan
     from untuned.reports.report import Report
@@ -142,24 +144,35 @@ def _with_findings(found: Evaluation, source: Imported, findings: Sequence[Findi
 
 
 def check(source: Any, **options: Any) -> Diagnosis:
-    """Return what is wrong or noteworthy with scores: whether a verdict about them could be trusted.
+    """Return what is wrong with scores, as far as scores can show it, before they are judged.
 
     Parameters
     ----------
     source
-        What `evaluate` takes.
+        What `untuned.read_scores` takes: paths of files, folders or a study, a data frame, a dictionary, an array, a
+        `ScoreTable`.
     **options
         For `untuned.read_scores`.
 
+    Returns
+    -------
+    Diagnosis
+        Findings, most serious first; prints as text.
+
     Examples
     --------
-    >>> import untuned
-    >>> scores = {"good": {"a": [3.5, 4.1, 5.2], "b": [2.3, 3.8, 2.2]},
-    ...           "poor": {"a": [0.5, 1.1, 0.9], "b": [1.7, 0.2, 1.4]}}
-    >>> [each.code for each in untuned.check(scores).findings]
-    ['few-runs', 'tuned']
+    >>> import numpy as np, untuned
+    >>> scores = np.random.default_rng(0).normal(size=(3, 4, 10))
+    >>> untuned.check(scores, axes="algorithm,environment,run").serious
+    ()
+    >>> pasted = np.concatenate([scores, scores], axis=2)
+    >>> untuned.check(pasted, axes="algorithm,environment,run").serious[0].code
+    'repeated-runs'
     """
-    found = source if isinstance(source, Imported) else read(source, **options)
+    try:
+        found = source if isinstance(source, Imported) else read(source, **options)
+    except NotTrials as error:
+        return Diagnosis((error.finding,), error.where)
     return Diagnosis(_findings(found), found.summary or size(found.table))
 
 

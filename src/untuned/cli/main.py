@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import untuned
+from untuned.cli.check import check
 from untuned.cli.collecting import collect, new, run
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
@@ -52,6 +53,7 @@ app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="collect")(collect)
 app.command(name="import")(import_)
+app.command(name="check")(check)
 app.command(name="evaluate")(evaluate)
 app.command(name="plan")(plan)
 app.command(name="report")(report)
@@ -65,7 +67,10 @@ app.command(name="reproduce")(reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and exit: 0 when all went well, 2 for a user's mistake, 1 for a bug in untuned."""
+    """Run the program and exit: 0 when all went well, 2 for a user's mistake, 1 for a bug in untuned.
+
+    ``untuned check`` exits with 3 where it found something serious.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     # In any position: users who add it after a failure add it at the end.
     debug = "--debug" in arguments

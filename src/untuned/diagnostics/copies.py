@@ -167,9 +167,8 @@ def _aligned(cells: list[Cell], environments: int) -> tuple[Floats, Floats]:
 
     Runs are aligned by their names; by row where a run has none, or one that is not its own.
     """
-    rows = [cell.runs for cell in cells]
-    if any(runs is None or np.unique(runs).size < runs.size for runs in rows):
-        rows = [np.arange(cell.size) for cell in cells]
+    named = all(cell.has_own_runs for cell in cells)
+    rows = [cell.runs if named else np.arange(cell.size) for cell in cells]
     columns = [runs[:_MOST] for runs in rows if runs is not None]
     width = 0
     if columns:

@@ -14,8 +14,8 @@ from untuned.diagnostics.sample import Cell, Sample
 
 # Of all tests of a table together.
 _FALSE_ALARMS = 1e-9
-# Smaller cells say nothing about order.
-_FEWEST = 4
+#: Smaller cells say nothing about order.
+FEWEST = 4
 
 
 def curve_as_runs(sample: Sample) -> Finding | None:
@@ -57,7 +57,7 @@ def _named(sample: Sample) -> Finding | None:
 
 
 @dataclass(frozen=True)
-class _Statistic:
+class Statistic:
     """A statistic of a cell, centred, in standard deviations over all orders; and the correlation it stands for."""
 
     cell: Cell
@@ -65,13 +65,14 @@ class _Statistic:
     correlation: float
 
 
-def _autocorrelation(cell: Cell) -> _Statistic:
+def autocorrelation(cell: Cell) -> Statistic:
     """Return the sum of products of neighbouring ranks.
 
     With S2 and S4 the sums of squares and fourth powers of centred ranks, the means over all orders of products of
     different ones are those of Wald and Wolfowitz (1943), here without the pair of the last and the first.
     """
     n = float(cell.size)
+    assert n >= FEWEST
     ranks = cell.ranks / np.abs(cell.ranks).max()
     square, fourth = float((ranks**2).sum()), float((ranks**4).sum())
     found = float(ranks[1:] @ ranks[:-1])
@@ -81,19 +82,19 @@ def _autocorrelation(cell: Cell) -> _Statistic:
     mean = -square / n
     variance = (n - 1) * two + 2 * (n - 2) * three + (n - 2) * (n - 3) * four - mean**2
     standard = (found - mean) / math.sqrt(variance) if variance > 1e-9 * square**2 / n else 0.0
-    return _Statistic(cell, standard, found / square)
+    return Statistic(cell, standard, found / square)
 
 
-def _trend(cell: Cell) -> _Statistic:
+def trend(cell: Cell) -> Statistic:
     """Return the sum of products of ranks and row numbers, which has the mean 0."""
     rows = np.arange(cell.size) - 0.5 * (cell.size - 1)
     correlation = float(rows @ cell.ranks) / math.sqrt(float(rows @ rows) * float(cell.ranks @ cell.ranks))
-    return _Statistic(cell, correlation * math.sqrt(cell.size - 1.0), correlation)
+    return Statistic(cell, correlation * math.sqrt(cell.size - 1.0), correlation)
 
 
 def _measured(sample: Sample) -> Finding | None:
     left_out = set(sorted_cells(sample))
-    cells = [cell for cell in sample.varied if cell.size >= _FEWEST and cell.spread_out and cell not in left_out]
+    cells = [cell for cell in sample.varied if cell.size >= FEWEST and cell.spread_out and cell not in left_out]
     if not cells:
         return None
     groups = 1 + len({cell.a for cell in cells}) + len({cell.e for cell in cells}) + len(cells)
@@ -101,7 +102,7 @@ def _measured(sample: Sample) -> Finding | None:
     limit = math.log(_FALSE_ALARMS / (3 * groups))
     for measure, words in _MEASURES:
         statistics = [measure(cell) for cell in cells]
-        signs = (1.0,) if measure is _autocorrelation else (1.0, -1.0)
+        signs = (1.0,) if measure is autocorrelation else (1.0, -1.0)
         for sign in signs:
             concerned = _concerned(statistics, sign, limit)
             if concerned:
@@ -114,37 +115,40 @@ def _measured(sample: Sample) -> Finding | None:
 
 
 #: The statistics, and what is said if one is too large.
-_MEASURES: tuple[tuple[Callable[[Cell], _Statistic], str], ...] = (
+_MEASURES: tuple[tuple[Callable[[Cell], Statistic], str], ...] = (
     (
-        _autocorrelation,
+        autocorrelation,
         "In {cells} a score resembles the one before it: the rank correlation of neighbouring rows is "
         "{correlation:.2f} on average.",
     ),
     (
-        _trend,
+        trend,
         "In {cells} scores change steadily from the first row to the last: their rank correlation with the row number "
         "is {correlation:.2f} on average.",
     ),
 )
 
 
-def _concerned(statistics: list[_Statistic], sign: float, limit: float) -> list[_Statistic]:
+def _concerned(statistics: list[Statistic], sign: float, limit: float) -> list[Statistic]:
     """Return the cells of groups whose sum is too large, those that deviate most; none if there is no such group."""
     concerned: set[Cell] = set()
-    for group in _groups(statistics):
-        total = sign * sum(each.standard for each in group) / math.sqrt(len(group))
-        if float(log_ndtr(-total)) < limit:
-            high = [each.cell for each in group if sign * each.standard > 1.0]
-            concerned.update(high or (each.cell for each in group if sign * each.standard > 0.0))
+    for groups in _groupings(statistics):
+        # What smaller groups show already is not attributed to others.
+        if concerned:
+            break
+        for group in groups:
+            total = sign * sum(each.standard for each in group) / math.sqrt(len(group))
+            if float(log_ndtr(-total)) < limit:
+                high = [each.cell for each in group if sign * each.standard > 1.0]
+                concerned.update(high or (each.cell for each in group if sign * each.standard > 0.0))
     return [each for each in statistics if each.cell in concerned]
 
 
-def _groups(statistics: list[_Statistic]) -> Iterator[list[_Statistic]]:
-    """Yield all cells, those of every algorithm, of every environment, and each by itself."""
-    yield statistics
-    for a in sorted({each.cell.a for each in statistics}):
-        yield [each for each in statistics if each.cell.a == a]
-    for e in sorted({each.cell.e for each in statistics}):
-        yield [each for each in statistics if each.cell.e == e]
-    for each in statistics:
-        yield [each]
+def _groupings(statistics: list[Statistic]) -> Iterator[list[list[Statistic]]]:
+    """Yield the groups that are summed: cells and algorithms, then environments, then the whole table."""
+    algorithms = sorted({each.cell.a for each in statistics})
+    environments = sorted({each.cell.e for each in statistics})
+    by_algorithm = ([each for each in statistics if each.cell.a == a] for a in algorithms)
+    yield [*([each] for each in statistics), *by_algorithm]
+    yield [[each for each in statistics if each.cell.e == e] for e in environments]
+    yield [statistics]

@@ -36,10 +36,11 @@ CHECKS: dict[str, Check] = {
 }
 
 #: What another finding explains already, so that it is not reported: environments that are passed as trials follow a
-#: pattern, and curves that all rise look like copies.
+#: pattern, and curves that all rise look like copies and are correlated.
 _EXPLAINED_BY = {
     "curve-as-runs": ("swapped-axes",),
     "copied-environments": ("swapped-axes", "curve-as-runs"),
+    "shared-seeds": ("swapped-axes", "curve-as-runs"),
 }
 
 

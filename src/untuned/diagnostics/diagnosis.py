@@ -68,8 +68,8 @@ class Diagnosis:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
-        parts = [self.size, *("\n".join((heading(each), *details(each))) for each in self.findings), self.summary]
-        return "\n\n".join(parts)
+        told = ("\n  ".join((heading(each), *details(each))) for each in self.findings)
+        return "\n\n".join((self.size, *told, self.summary))
 
     __repr__ = __str__
 
@@ -81,8 +81,7 @@ def heading(finding: Finding) -> str:
 
 def details(finding: Finding) -> list[str]:
     """Return the lines below a finding's heading: what, why, what to do, and the first places."""
-    places = [f"- {place}" for place in first_of(finding.where)]
-    return [f"  {line}" for line in (finding.found, finding.why, finding.remedy, *places)]
+    return [finding.found, finding.why, finding.remedy, *first_of(finding.where)]
 
 
 def _size(table: ScoreTable) -> str:

@@ -57,6 +57,6 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def first_of(names: Sequence[str], most: int = 5) -> list[str]:
-    """Return the first names, and a last line that says how many more there are."""
+    """Return a line for each of the first names, and a last one that says how many more there are."""
     left = len(names) - most
-    return [*names[:most], *([f"... and {left:,} more"] if left > 0 else [])]
+    return [*(f"- {name}" for name in names[:most]), *([f"... and {left:,} more"] if left > 0 else [])]

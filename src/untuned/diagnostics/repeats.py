@@ -1,7 +1,8 @@
 """Rows that were pasted twice: runs that count several times as if they were independent."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -16,6 +17,7 @@ from untuned.diagnostics.evidence import (
 )
 from untuned.diagnostics.finding import Finding, counted
 from untuned.diagnostics.sample import Cell, Sample
+from untuned.scores import Floats
 
 #: One after another, abcabc; each row by itself, aabbcc; in any order.
 _Arrangement = Literal["whole", "rows", "any"]
@@ -23,6 +25,8 @@ _ARRANGEMENTS: tuple[_Arrangement, ...] = ("whole", "rows", "any")
 
 # Blocks shorter than this, or with fewer different scores, are not taken for pasted ones.
 _BLOCK = 10
+# The log probability below which an equal block of a cell is looked for.
+_UNLIKELY = math.log(1e-4)
 # Pairs of blocks per cell that are compared score by score: chance makes none.
 _LOOKED_AT = 100
 
@@ -68,7 +72,7 @@ def _same_runs(sample: Sample) -> Finding | None:
 
 def cells_with_repeated_names(sample: Sample) -> list[Cell]:
     """Return the cells in which several scores belong to the same run."""
-    return [cell for cell in sample.cells if cell.runs is not None and np.unique(cell.runs).size < cell.size]
+    return [cell for cell in sample.cells if cell.runs is not None and not cell.has_own_runs]
 
 
 def _names(cell: Cell) -> np.ndarray:
@@ -151,29 +155,46 @@ _COUNTS: tuple[Callable[[Cell, int], float], ...] = (_log_probability_of_count, 
 
 
 def _blocks(sample: Sample) -> Finding | None:
-    found = list(_repeated_blocks(sample))
-    if not found:
+    """Find cells with a block of rows that appears twice, in a cell by itself or in several together."""
+    repeated = {cell: found for cell in sample.varied if (found := _repeated_block(cell)) is not None}
+    cells = len(sample.varied)
+    # Of a p-value p, 0.1 p^-0.9 is an e-value.
+    together = combined((math.log(0.1) - 0.9 * found.chance for found in repeated.values()), cells) > CERTAIN
+    alone = -CERTAIN - math.log(max(1, cells))
+    blocks = {cell: found for cell, found in repeated.items() if together or found.chance < alone}
+    if not blocks:
         return None
-    longest = max(length for _, length in found)
+    longest = max(found.length for found in blocks.values())
     return _finding(
-        f"In {counted(len(found), 'cell')} a block of rows appears twice in the same order; the longest has "
+        f"In {counted(len(blocks), 'cell')} a block of rows appears twice in the same order; the longest has "
         f"{longest:,} rows.",
-        tuple(cell.name for cell, _ in found),
+        tuple(cell.name for cell in blocks),
     )
 
 
-def _repeated_blocks(sample: Sample) -> Iterator[tuple[Cell, int]]:
-    limit = -CERTAIN - math.log(max(1, len(sample.varied)))
-    for cell in sample.varied:
-        length = _shortest_block(cell, limit)
-        if length is not None:
-            pair = _equal_windows(cell, length)
-            if pair is not None:
-                yield cell, _extended(cell, pair, length)
+@dataclass(frozen=True)
+class _Block:
+    """How many rows appear twice, and the log probability that a shuffled cell has such a block."""
+
+    length: int
+    chance: float
 
 
-def _shortest_block(cell: Cell, limit: float) -> int | None:
-    """Return the shortest length of which two equal blocks are too unlikely in a shuffled cell; None if there is none.
+def _repeated_block(cell: Cell) -> _Block | None:
+    logs = _log_probabilities_of_blocks(cell)
+    unlikely = np.flatnonzero(logs < _UNLIKELY)
+    if not unlikely.size:
+        return None
+    shortest = _BLOCK + int(unlikely[0])
+    starts = _equal_windows(cell, shortest)
+    if starts is None:
+        return None
+    length = _extended(cell, starts, shortest)
+    return _Block(length, float(logs[length - _BLOCK]))
+
+
+def _log_probabilities_of_blocks(cell: Cell) -> Floats:
+    """Return bounds on the log probability that a shuffled cell has two equal blocks of length 10, 11, ..., n/2.
 
     Two given blocks of length b that do not overlap agree with a probability of at most D^b/(n (n - 1) ... (n - 2b +
     1)), where D is the number of ordered pairs of equal scores, and there are fewer than n^2/2 pairs of blocks.
@@ -181,11 +202,10 @@ def _shortest_block(cell: Cell, limit: float) -> int | None:
     n = cell.size
     equal = float((cell.counts.astype(np.float64) * (cell.counts - 1)).sum())
     if equal == 0.0 or n < 2 * _BLOCK or cell.values.size < _BLOCK:
-        return None
+        return np.zeros(0)
     lengths = np.arange(_BLOCK, n // 2 + 1, dtype=np.float64)
     logs = lengths * math.log(equal) - gammaln(n + 1.0) + gammaln(n - 2.0 * lengths + 1.0) + 2.0 * math.log(n)
-    short = np.flatnonzero(logs < limit)
-    return int(lengths[short[0]]) if short.size else None
+    return np.minimum.accumulate(np.minimum(logs, 0.0))
 
 
 # Odd, so that its powers never vanish modulo 2^64.
@@ -219,8 +239,12 @@ def _equal_windows(cell: Cell, length: int) -> tuple[int, int] | None:
 
 
 def _extended(cell: Cell, starts: tuple[int, int], length: int) -> int:
-    """Return how long two equal blocks are if both are extended to the right."""
+    """Return how long two equal blocks are if both are extended to both sides without overlapping."""
     first, second = starts
-    room = min(second - first, cell.size - second)
-    differ = np.flatnonzero(cell.levels[first : first + room] != cell.levels[second : second + room])
-    return int(differ[0]) if differ.size else max(room, length)
+    room = second - first
+    agree = cell.levels[:-room] == cell.levels[room:]
+    differ = np.flatnonzero(~agree)
+    before, after = differ[differ < first], differ[differ >= first + length]
+    left = int(before[-1]) + 1 if before.size else 0
+    right = int(after[0]) if after.size else agree.size
+    return min(right - left, room)

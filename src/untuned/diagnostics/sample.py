@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from untuned.scores import Floats, Ints, ScoreTable
+from untuned.scores import Floats, Ints, ScoreTable, Texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,14 @@ class Cell:
     def size(self) -> int:
         """The number of scores."""
         return self.scores.size
+
+    @cached_property
+    def has_own_runs(self) -> bool:
+        """Whether every score has the name of its run, and no two have the same."""
+        if self.runs is None:
+            return False
+        ordered = np.sort(self.runs)
+        return bool((ordered[1:] != ordered[:-1]).all())
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints, Ints]:
@@ -104,9 +112,9 @@ class Sample:
 
     def __init__(self, table: ScoreTable) -> None:
         self.table = table
-        numbers: dict[str, int] = {}
+        numbers = _RunNumbers(table)
         self.cells = tuple(
-            Cell(a, e, f"{algorithm} on {environment}", table.cells[a][e], _run_numbers(table, a, e, numbers))
+            Cell(a, e, f"{algorithm} on {environment}", table.cells[a][e], numbers.of(a, e))
             for a, algorithm in enumerate(table.algorithms)
             for e, environment in enumerate(table.environments)
             if table.cells[a][e].size
@@ -127,9 +135,23 @@ class Sample:
         return [cell for cell in self.cells if cell.e == e]
 
 
-def _run_numbers(table: ScoreTable, a: int, e: int, numbers: dict[str, int]) -> Ints | None:
-    """Return a number for the run of every score; new names are added to ``numbers``."""
-    if table.runs is None or table.runs[a][e].size != table.cells[a][e].size:
-        return None
-    names = table.runs[a][e].tolist()
-    return np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names))
+class _RunNumbers:
+    """A number for every name of a run."""
+
+    def __init__(self, table: ScoreTable) -> None:
+        self._table = table
+        self._numbers: dict[str, int] = {}
+        self._last: tuple[Texts, Ints] | None = None
+
+    def of(self, a: int, e: int) -> Ints | None:
+        """Return the numbers of the runs of a cell; None where runs have no names."""
+        runs = self._table.runs
+        if runs is None or runs[a][e].size != self._table.cells[a][e].size:
+            return None
+        names = runs[a][e]
+        # Most tables have the same runs in all cells.
+        if self._last is None or not np.array_equal(self._last[0], names):
+            known = self._numbers
+            found = (known.setdefault(name, len(known)) for name in names.tolist())
+            self._last = names, np.fromiter(found, np.int64, names.size)
+        return self._last[1]

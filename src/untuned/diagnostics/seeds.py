@@ -60,15 +60,14 @@ def shared_seeds(sample: Sample) -> Finding | None:
 
 
 def _named(cells: list[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.runs is not None and np.unique(cell.runs).size == cell.size]
+    return [cell for cell in cells if cell.has_own_runs]
 
 
 def _share(cells: list[Cell]) -> bool:
     runs = [cell.runs for cell in _named(cells) if cell.runs is not None]
     if len(runs) < 2:
         return False
-    together = np.concatenate(runs)
-    return bool(np.unique(together).size < together.size)
+    return int(np.bincount(np.concatenate(runs)).max()) > 1
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ def _correlation(sample: Sample, environments: list[int]) -> _Correlation | None
 
 def _sums(cells: list[Cell]) -> Iterator[tuple[float, float, float, float]]:
     """Yield of an environment: the sum of products, the number of pairs, the sum's variance, the degrees of freedom."""
-    cells = [cell for cell in cells if not cell.constant and cell.spread_out]
+    # Sorted scores are correlated because they are sorted.
+    cells = [cell for cell in cells if not cell.monotone and cell.spread_out]
     if len(cells) < 2:
         return
     runs = np.concatenate([cell.runs[:_MOST] for cell in cells if cell.runs is not None])

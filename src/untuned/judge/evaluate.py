@@ -1,12 +1,11 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
+from untuned.diagnostics.order import is_sorted
 from untuned.errors import InvalidInput
 from untuned.evaluation import Derived, Evaluation, Means, PercentileTable, Ranking, Weighting
 from untuned.judge.averaged_bound import functional, share
@@ -354,17 +353,13 @@ def _derived(
     return Derived(slack=slack, functional=part, refine=cases if GAME in weightings else None, shares=split)
 
 
-# Cells whose order has a smaller probability than this, if chance made it, were sorted on purpose.
-_BY_CHANCE = 1e-9
-
-
 def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:
     """Return the warning on sorted scores, for a method that takes them in the order of the trials."""
     found = [
         f"{table.algorithms[a]} on {table.environments[e]}"
         for a, row in enumerate(table.cells)
         for e, cell in enumerate(row)
-        if 0 < chosen.block < cell.size and _is_sorted(cell)
+        if 0 < chosen.block < cell.size and is_sorted(cell)
     ]
     if not found:
         return []
@@ -373,16 +368,6 @@ def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:
         f"{', ...' if len(found) > 3 else ''}). {chosen.title} cuts samples into blocks in the order of the trials, "
         "and its intervals are wrong if scores decided that order: hand them over as they arrived, or shuffled."
     ]
-
-
-def _is_sorted(cell: Floats) -> bool:
-    """Return whether scores are in ascending or descending order, and chance is not the reason."""
-    if (cell[1:] < cell[:-1]).any() and (cell[1:] > cell[:-1]).any():
-        return False
-    # Of T!/(n1! n2! ...) orders, n1, n2, ... the numbers of equal scores, two are sorted.
-    counts = np.unique(cell, return_counts=True)[1]
-    orders = gammaln(cell.size + 1.0) - float(gammaln(counts + 1.0).sum())
-    return bool(math.log(2.0) - orders < math.log(_BY_CHANCE))
 
 
 def _warnings(judging: Judging, trials_ae: Ints, empty: list[tuple[str, str]]) -> list[str]:

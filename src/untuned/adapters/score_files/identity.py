@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.adapters.score_files.rows import Codes, Runs
+from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
@@ -14,6 +15,25 @@ from untuned.scores import Floats
 Keys = NDArray[np.int64]
 
 _REDUCTIONS = "mean (over training, the paper's), final, last:10 (points), last:10% (of training) or at:1e6 (steps)"
+
+
+class NotTrials(InvalidInput):
+    """Rows that are not independent trials as they stand.
+
+    Parameters
+    ----------
+    where
+        What to call the source.
+    code
+        The finding's, as of `untuned.check`.
+    found, remedy
+        What was found, and what to do.
+    """
+
+    def __init__(self, where: str, code: str, found: str, remedy: str) -> None:
+        super().__init__(f"{found} {remedy}")
+        self.where = where
+        self.finding = Finding(code, "serious", found, "A guarantee counts runs, and a run counts once.", remedy)
 
 
 def identified(runs: Runs) -> Runs:
@@ -49,9 +69,11 @@ def no_reduction(runs: Runs, where: str) -> NoReturn:
     """Raise: learning curves need a reduction."""
     names, codes = next(iter(runs.runs.values()))
     points = runs.score.size / max(np.unique(runs.cell * len(names) + codes).size, 1)
-    raise InvalidInput(
-        f"{where} has learning curves, about {points:,.0f} points per run, and a run is one trial, not {points:,.0f}: "
-        f"say how a curve becomes one score with --reduce HOW (reduce='...'), where HOW is {_REDUCTIONS}"
+    raise NotTrials(
+        where,
+        "curves",
+        f"{where} has learning curves, about {points:,.0f} points per run, and a run is one trial, not {points:,.0f}.",
+        f"Say how a curve becomes one score with --reduce HOW (reduce='...'), where HOW is {_REDUCTIONS}",
     )
 
 
@@ -61,20 +83,26 @@ def codes_of(runs: Runs) -> tuple[tuple[str, ...], Codes] | None:
 
 
 def _refuse_anonymous(runs: Runs) -> NoReturn:
-    raise InvalidInput(
-        f"{runs.parts[0][0]} has a column of steps, so its rows are points of learning curves, and no column says "
-        "which run a point belongs to: name it with --run COLUMN. Remove the column of steps if every row is a run of "
-        "its own"
+    where = runs.parts[0][0]
+    raise NotTrials(
+        where,
+        "curves",
+        f"{where} has a column of steps, so its rows are points of learning curves, and no column says which run a "
+        "point belongs to.",
+        "Name it with --run COLUMN. Remove the column of steps if every row is a run of its own",
     )
 
 
 def _refuse_repeated(runs: Runs, keys: dict[str, Keys]) -> NoReturn:
     """Raise for runs that are there twice, or columns that identify runs only together."""
+    where = runs.parts[0][0]
     if len(keys) > 1 and not _repeats(_together(runs)):
-        raise InvalidInput(
-            f"{runs.parts[0][0]} has several columns that may identify a run ({', '.join(keys)}), and none of them "
-            "does so alone: name the one that stands for an independent run, --run COLUMN, or several, --run A,B, if "
-            "every combination is an independent run"
+        raise NotTrials(
+            where,
+            "repeated-runs",
+            f"{where} has several columns that may identify a run ({', '.join(keys)}), and none of them does so alone.",
+            "Name the one that stands for an independent run, --run COLUMN, or several, --run A,B, if every "
+            "combination is an independent run",
         )
     heading, key = next(iter(keys.items()))
     names, codes = runs.runs[heading]
@@ -82,12 +110,14 @@ def _refuse_repeated(runs: Runs, keys: dict[str, Keys]) -> NoReturn:
     again = np.flatnonzero(key[order][1:] == key[order][:-1])
     one, other = (int(order[again[0] + each]) for each in (0, 1))
     more = f", and {again.size - 1:,} more rows repeat a run" if again.size > 1 else ""
-    raise InvalidInput(
+    raise NotTrials(
+        where,
+        "repeated-runs",
         f"{runs.where(one)} and {runs.where(other)} are both run {names[codes[one]]!r} (column {heading!r}) of "
-        f"{runs.cell_name(one)}{more}. A run counts once. If these are episodes or points of a learning curve, reduce "
-        "them: --reduce mean, or name the column of steps, --step COLUMN, for other reductions. If rows were pasted "
-        f"twice, remove the copies. If {heading!r} does not identify a run, name the column that does, --run COLUMN, "
-        "or several, --run A,B"
+        f"{runs.cell_name(one)}{more}. A run counts once.",
+        "If these are episodes or points of a learning curve, reduce them: --reduce mean, or name the column of steps, "
+        "--step COLUMN, for other reductions. If rows were pasted twice, remove the copies. If "
+        f"{heading!r} does not identify a run, name the column that does, --run COLUMN, or several, --run A,B",
     )
 
 

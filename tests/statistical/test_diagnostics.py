@@ -1,0 +1,99 @@
+"""How often checks report what chance made, and how often they find what was done."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from untuned.diagnostics.diagnose import diagnose
+from untuned.scores import Floats, ScoreTable
+
+Shape = tuple[int, int, int]
+Draw = Callable[[np.random.Generator, Shape], Floats]
+
+#: Populations of all cells of a table.
+POPULATIONS: dict[str, Draw] = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "lognormal": lambda rng, shape: rng.lognormal(0.0, 3.0, shape),
+    "success": lambda rng, shape: (rng.random(shape) < rng.random((*shape[:2], 1))).astype(float),
+    "levels": lambda rng, shape: rng.choice(5, shape, p=[0.1, 0.2, 0.4, 0.2, 0.1]).astype(float),
+    "atom": lambda rng, shape: np.where(rng.random(shape) < 0.95, 500.0, rng.normal(300.0, 50.0, shape)),
+    "half-atom": lambda rng, shape: np.where(rng.random(shape) < 0.5, 500.0, rng.integers(0, 500, shape)),
+    "integers": lambda rng, shape: rng.integers(0, 501, shape).astype(float),
+    "constant": lambda rng, shape: np.broadcast_to(rng.integers(0, 3, (*shape[:2], 1)).astype(float), shape),
+}
+SHAPES: tuple[Shape, ...] = ((6, 18, 5), (6, 18, 10), (2, 3, 4), (3, 5, 30), (4, 20, 2), (2, 2, 200))
+TABLES = 50
+
+#: What independent scores must not be accused of; of 300 tables of a population.
+ACCUSATIONS = {
+    "repeated-runs",
+    "swapped-axes",
+    "curve-as-runs",
+    "sorted-rows",
+    "identical-algorithms",
+    "copied-environments",
+}
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_independent_scores_are_not_accused(population: str) -> None:
+    told: Counter[str] = Counter()
+    for number, shape in enumerate(SHAPES):
+        for table in range(TABLES):
+            rng = np.random.default_rng([number, table])
+            scores = POPULATIONS[population](rng, shape)
+            # Half of the tables have environments of different scales.
+            scores = scores + 1000.0 * (table % 2) * rng.integers(0, 3, (1, shape[1], 1))
+            told.update(finding.code for finding in diagnose(ScoreTable.from_array(scores)))
+    assert not ACCUSATIONS & set(told), told
+
+
+def curves(rng: np.random.Generator, shape: Shape, noise: float) -> Floats:
+    rising = 1.0 - np.exp(-3.0 * np.linspace(0.0, 1.0, shape[2]))
+    level = rng.uniform(0.0, 10.0, (*shape[:2], 1))
+    return np.asarray(level * (rising + noise * rng.normal(size=shape)))
+
+
+def twice(scores: Floats) -> Floats:
+    return np.concatenate([scores, scores], axis=2)
+
+
+#: What was done to scores, and what must be found then.
+DEEDS: dict[str, tuple[Callable[[np.random.Generator], Floats], str]] = {
+    "5 runs twice": (lambda rng: twice(rng.normal(size=(6, 18, 5))), "repeated-runs"),
+    "10 runs twice": (lambda rng: twice(rng.normal(size=(6, 18, 10))), "repeated-runs"),
+    "5 runs twice, integers": (lambda rng: twice(rng.integers(0, 501, (6, 18, 5)).astype(float)), "repeated-runs"),
+    "5 runs twice, 0 or 1": (lambda rng: twice(rng.integers(0, 2, (6, 18, 5)).astype(float)), "repeated-runs"),
+    "5 runs twice, shuffled": (lambda rng: rng.permuted(twice(rng.normal(size=(6, 18, 5))), axis=2), "repeated-runs"),
+    "curves of 10": (lambda rng: curves(rng, (6, 18, 10), 0.1), "curve-as-runs"),
+    "noisy curves of 20": (lambda rng: curves(rng, (6, 18, 20), 0.3), "curve-as-runs"),
+    "few curves of 50": (lambda rng: curves(rng, (2, 3, 50), 0.1), "curve-as-runs"),
+    "20 episodes of 5 runs": (
+        lambda rng: np.repeat(rng.normal(size=(6, 18, 5)), 20, axis=2) + 0.5 * rng.normal(size=(6, 18, 100)),
+        "curve-as-runs",
+    ),
+    "sorted": (lambda rng: np.sort(rng.normal(size=(6, 18, 5)), axis=2), "sorted-rows"),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_what_was_done_is_found(deed: str) -> None:
+    done, code = DEEDS[deed]
+    for number in range(30):
+        table = ScoreTable.from_array(done(np.random.default_rng(number)))
+        codes = [finding.code for finding in diagnose(table)]
+        assert code in codes, number
+        assert "swapped-axes" not in codes
+
+
+def test_swapped_axes_are_mostly_found() -> None:
+    found = 0
+    for number in range(50):
+        rng = np.random.default_rng(number)
+        environments = 3.0 * rng.normal(size=(1, 1, 18)) + rng.normal(size=(6, 1, 18))
+        table = ScoreTable.from_array(environments + rng.normal(size=(6, 10, 18)))
+        found += "swapped-axes" in [finding.code for finding in diagnose(table)]
+    # Where environments happen to be in the order of their scores, they look like a curve.
+    assert found >= 40
