@@ -114,7 +114,7 @@ def _refuse_repeated(runs: Runs, keys: dict[str, Keys]) -> NoReturn:
         where,
         "repeated-runs",
         f"{runs.where(one)} and {runs.where(other)} are both run {names[codes[one]]!r} (column {heading!r}) of "
-        f"{runs.cell_name(one)}{more}. A run counts once.",
+        f"{runs.cell_name(one)}{more}.",
         "If these are episodes or points of a learning curve, reduce them: --reduce mean, or name the column of steps, "
         "--step COLUMN, for other reductions. If rows were pasted twice, remove the copies. If "
         f"{heading!r} does not identify a run, name the column that does, --run COLUMN, or several, --run A,B",
