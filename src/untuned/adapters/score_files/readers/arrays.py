@@ -18,17 +18,13 @@ _NAMELESS = re.compile(r"arr_\d+|arrays?|data|scores?|results?|returns?|rewards?
 
 
 def _claims(file: File) -> bool:
-    return npz_file.is_npy(file) or (
-        npz_file.is_npz(file) and not npz_file.members(file) >= {"timesteps", "results"}
-    )
+    return npz_file.is_npy(file) or (npz_file.is_npz(file) and not npz_file.members(file) >= {"timesteps", "results"})
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:
     found = [_file(file, asked, alone=len(files) == 1) for file in files]
     details = dict.fromkeys(each.detail for each in found)
-    return Recognised(
-        [rows for each in found for rows in each.parts], detail="; ".join(details), unit=found[0].unit
-    )
+    return Recognised([rows for each in found for rows in each.parts], detail="; ".join(details), unit=found[0].unit)
 
 
 def _file(file: File, asked: Reading, alone: bool) -> Recognised:
@@ -70,4 +66,4 @@ def _named(arrays: Mapping[str, NDArray[Any]], asked: Reading, file: File) -> Ma
     return dict(zip(names, arrays.values(), strict=True))
 
 
-READER = Reader(name="array", title="file of numpy", claims=_claims, read=_read)
+READER = Reader(name="array", title="NumPy file", claims=_claims, read=_read)

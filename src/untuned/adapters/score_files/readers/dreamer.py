@@ -13,6 +13,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
 _KEYS = ("task", "method", "seed", "xs", "ys")
@@ -62,7 +63,7 @@ def _published(file: File) -> Iterator[Rows]:
             algorithm=json_file.text(method, f"'method' of {where}"),
             environment=json_file.text(task, f"'task' of {where}"),
             run=json_file.text(seed, f"'seed' of {where}"),
-            step=steps,
+            step=checked(steps, where),
             path=file.below,
         )
 
@@ -84,9 +85,11 @@ def _log(file: File, metric: str) -> Rows:
         if metric in record:
             where = f"line {line} of {file.name}"
             step, score = json_file.fields(record, ("step", metric), where)
-            points.append((json_file.number(step, f"'step' in {where}"), json_file.number(score, f"{metric!r} in {where}"), line))
+            points.append(
+                (json_file.number(step, f"'step' in {where}"), json_file.number(score, f"{metric!r} in {where}"), line)
+            )
     steps, scores, lines = np.array(points, dtype=np.float64).T
-    return Rows(file.name, scores, step=steps, path=file.below, numbers=lines.astype(np.int64))
+    return Rows(file.name, scores, step=checked(steps, file.name), path=file.below, numbers=lines.astype(np.int64))
 
 
-READER = Reader(name="dreamer", title="scores of DreamerV3", claims=_claims, read=_read)
+READER = Reader(name="dreamer", title="DreamerV3 file", claims=_claims, read=_read)

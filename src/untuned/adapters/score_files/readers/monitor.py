@@ -7,7 +7,7 @@ that all of them took until then.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -109,8 +109,8 @@ def _episodes(file: File) -> _Episodes:
     bad = np.flatnonzero(~((lengths >= 0) & (lengths < 2**53) & np.isfinite(times)))
     if bad.size:
         raise InvalidInput(
-            f"row {bad[0] + 1} of {file.name} has length {lengths[bad[0]]:g} and time {times[bad[0]]:g}: both have to be "
-            "numbers, and lengths not below 0"
+            f"row {bad[0] + 1} of {file.name} has length {lengths[bad[0]]:g} and time {times[bad[0]]:g}: both have to "
+            "be numbers, and lengths not below 0"
         )
     if not returns.size:
         raise InvalidInput(f"{file.name} has no episodes: none ended. Leave the file out, or let the run train longer")
@@ -133,4 +133,4 @@ def _first_line(file: File) -> tuple[float, str | None]:
     return start, environment if isinstance(environment, str) and environment.isprintable() and environment else None
 
 
-READER = Reader(name="monitor", title="monitor file of Stable-Baselines3", claims=_claims, read=_read)
+READER = Reader(name="monitor", title="Stable-Baselines3 monitor file", claims=_claims, read=_read)

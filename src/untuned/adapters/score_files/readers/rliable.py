@@ -68,9 +68,7 @@ def _of_one_level(file: File, content: Mapping[str, Any], asked: Reading) -> Rec
     return Recognised(parts, detail=f"{keys}: scores")
 
 
-def _cell(
-    file: File, scores: Any, where: str, algorithm: str | None = None, environment: str | None = None
-) -> Rows:
+def _cell(file: File, scores: Any, where: str, algorithm: str | None = None, environment: str | None = None) -> Rows:
     values = json_file.numbers(scores, where)
     if not values.size:
         raise InvalidInput(f"{where} has no scores: leave it out, or give one number per run")
@@ -88,8 +86,9 @@ def _cell(
 def _matrix(value: list[Any], where: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return nested lists as an array; they have to be as long as each other."""
     rows: list[Any] = [
-        _matrix(row, where) if isinstance(row, list) and row and isinstance(row[0], list) else
-        json_file.numbers(row, f"row {index} of {where}")
+        _matrix(row, where)
+        if isinstance(row, list) and row and isinstance(row[0], list)
+        else json_file.numbers(row, f"row {index} of {where}")
         for index, row in enumerate(value, start=1)
     ]
     if len({row.shape for row in rows}) != 1:
@@ -97,4 +96,4 @@ def _matrix(value: list[Any], where: str) -> np.ndarray[Any, np.dtype[np.float64
     return np.stack(rows)
 
 
-READER = Reader(name="rliable", title="JSON of rliable", claims=_claims, read=_read)
+READER = Reader(name="rliable", title="rliable file", claims=_claims, read=_read)
