@@ -492,6 +492,11 @@ def test_the_log_of_a_dreamer_run(tmp_path: Path) -> None:
     assert flat(parts) == [(None, None, None, 100, 1.5), (None, None, None, 200, 2.5), (None, None, None, 100, 1.5)]
 
 
+def test_a_table_in_json_lines_is_no_log(tmp_path: Path) -> None:
+    text = '{"algorithm": "ppo", "environment": "a", "step": 1, "score": 2}\n'
+    assert claiming(written(tmp_path, "scores.jsonl", text)) == claiming(written(tmp_path, "metrics.jsonl", text)) == []
+
+
 def test_refused_dreamer(tmp_path: Path) -> None:
     (run, _) = dreamer_runs()
     refused("2 xs and 1 ys", "dreamer", as_json(tmp_path, "a.json", [run | {"ys": [1]}]))

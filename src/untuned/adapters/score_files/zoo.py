@@ -4,8 +4,8 @@ import re
 
 from untuned.adapters.score_files.opening import File
 
-#: The folder of a run: the environment's name, and a number that makes it unique.
-_FOLDER = re.compile(r"(.+)_\d+")
+#: The folder of a run: the environment's name, a number, and with ``--uuid`` more that makes it unique.
+_FOLDER = re.compile(r"(.+)_\d+(?:_[0-9a-f-]{36})?")
 
 
 def settings(file: File) -> dict[str, str]:

@@ -25,8 +25,9 @@ _USUAL = ("eval_episode/score", "eval/episode/score", "episode/score", "train_ep
 def _claims(file: File) -> bool:
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if file.suffix in _LINES:
-        named = file.path.name.lower().partition(".")[0] in ("scores", "metrics") and b'"step"' in head
-        return named or (b'"step"' in head and b'episode/score"' in head)
+        # Measurements may come long before the first score; and a table in long form may have such a name, too.
+        named = file.path.name.lower().startswith("metrics.") and b'"algorithm"' not in head and b'"score"' not in head
+        return b'"step"' in head and (named or b'episode/score"' in head)
     # Whether "ys" is among the first bytes depends on the length of "xs".
     return file.suffix == ".json" and head.startswith(b"[") and all(f'"{key}"'.encode() in head for key in _KEYS[:4])
 
