@@ -569,7 +569,9 @@ def test_bsuite_is_read_by_the_growth_of_its_totals(tmp_path: Path) -> None:
     returns = [0.0] * 5 + [1.0] * 5
     text = bsuite_text([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], returns)
     found, (rows,) = read("bsuite", written(tmp_path, "dqn/bsuite_id_-_deep_sea-3.csv", text))
-    assert (rows.environment, rows.algorithm, rows.run, found.unit) == ("deep_sea/3", None, None, "episode")
+    assert (rows.environment, rows.algorithm, rows.run, found.unit) == ("deep_sea/3", "dqn", None, "episode")
+    _, (other,) = read("bsuite", written(tmp_path, "dqn/seed_0/bsuite_id_-_deep_sea-3.csv", text))
+    assert other.algorithm is None
     np.testing.assert_allclose(rows.score, returns)
     np.testing.assert_array_equal(rows.step, np.arange(1, 11))
 

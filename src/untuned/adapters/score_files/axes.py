@@ -221,7 +221,7 @@ def _ambiguous(shape: tuple[int, ...], name: str, fitting: Sequence[tuple[str, .
     example = ",".join(likely[min(1, len(likely) - 1)])
     return InvalidInput(
         f"{name} has an axis that could be several things: {_shape(shape)} could be {readings}: say --axes {example}, "
-        "or whichever order it is"
+        "or the order that it has"
     )
 
 

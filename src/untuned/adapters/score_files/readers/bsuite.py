@@ -7,7 +7,8 @@ all episodes between them. The curve read here is the growth of ``total_return``
 a hundred or one per episode if there are fewer; within two rows it is taken to grow evenly. Its mean over training is
 exactly ``total_return / episode`` of the last row.
 
-Every setting is an environment of its own, ``deep_sea/3``: most differ in difficulty, some in their seed alone.
+A folder is an agent's, unless its name is that of a run. Every setting is an environment of its own, ``deep_sea/3``:
+most differ in difficulty, some in their seed alone.
 """
 
 import re
@@ -24,6 +25,8 @@ from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
 _NAME = re.compile(r"bsuite_id_-_(.+)-(\d+)\.csv(?:\.gz)?", re.IGNORECASE)
+#: Folders that are called by a run.
+_NUMBER = re.compile(r"(?:seed|run|trial)?[-_ ]?\d*", re.IGNORECASE)
 #: Points of a curve: the last part of a run is logged at every tenth of it.
 _POINTS = 100
 
@@ -33,10 +36,14 @@ def _claims(file: File) -> bool:
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:
-    return Recognised((_run(file) for file in files), detail="growth of total_return per episode", unit="episode")
+    return Recognised(
+        (_run(file, asked.pattern is None) for file in files),
+        detail="growth of total_return per episode",
+        unit="episode",
+    )
 
 
-def _run(file: File) -> Rows:
+def _run(file: File, by_folder: bool) -> Rows:
     name = _NAME.fullmatch(file.path.name)
     if name is None:
         raise InvalidInput(
@@ -46,7 +53,15 @@ def _run(file: File) -> Rows:
     ends = np.linspace(0.0, episodes[-1], min(_POINTS, int(episodes[-1])) + 1)
     with np.errstate(invalid="ignore", over="ignore"):
         scores = np.diff(np.interp(ends, episodes, totals)) / np.diff(ends)
-    return Rows(file.name, scores, environment=f"{name[1]}/{name[2]}", step=ends[1:], path=file.below)
+    folder = file.path.absolute().parent.name
+    return Rows(
+        place=file.name,
+        score=scores,
+        algorithm=folder if by_folder and not _NUMBER.fullmatch(folder) else None,
+        environment=f"{name[1]}/{name[2]}",
+        step=ends[1:],
+        path=file.below,
+    )
 
 
 def _totals(file: File) -> tuple[Floats, Floats]:
