@@ -7,6 +7,17 @@ from untuned.adapters.score_files.reader import Reader
 
 #: To add a reader, add its module here.
 _MODULES = (
+    "readers.monitor",
+    "readers.evaluations",
+    "readers.progress",
+    "readers.bsuite",
+    "readers.arrays",
+    "readers.dopamine",
+    "readers.dreamer",
+    "readers.marl_eval",
+    "readers.rliable",
+    "readers.refused",
+    "readers.wide",
     "delimited",
     "json_lines",
     "parquet",
