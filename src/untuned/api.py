@@ -258,7 +258,8 @@ def run(
         judging.check(*session.names)
         session.collect(workers=workers, **collecting).check_complete()
         table = session.scores()
-    return judging.judge(table, workers=workers, progress=progress)
+    source = Imported(table, study=session.folder)
+    return evaluate(source, judging=judging, workers=workers, progress=progress)
 
 
 def plan(

@@ -412,13 +412,14 @@ def test_no_table_stops_the_checks(data: st.DataObject) -> None:
 
 
 def test_check_in_python() -> None:
-    diagnosis = untuned.check(twice(normal((3, 6, 5))))
+    diagnosis = untuned.check(twice(normal((3, 6, 5))), axes="algorithm,environment,run")
     assert isinstance(diagnosis, untuned.Diagnosis)
     assert [finding.code for finding in diagnosis.serious] == ["repeated-runs"]
     assert json.loads(diagnosis.to_json()) == diagnosis.to_dict()
     text = str(diagnosis)
     assert text == repr(diagnosis)
-    assert text.startswith("3 algorithms on 6 environments, 180 scores (10 per cell)\n\nserious: repeated-runs\n")
+    assert text.startswith("3 algorithms x 6 environments x 10 runs from an array")
+    assert "\n\nserious: repeated-runs\n" in text
     assert "... and 13 more" in text
     assert text.endswith("\n\n1 serious, 1 note")
 
@@ -426,7 +427,7 @@ def test_check_in_python() -> None:
 def test_a_table_without_scores() -> None:
     empty = untuned.check({})
     assert empty.findings == ()
-    assert str(empty) == "0 algorithms on 0 environments, no scores\n\nnothing found"
+    assert str(empty) == "0 algorithms x 0 environments x 0 runs\n\nnothing found"
 
 
 def test_check_takes_reading_options() -> None:

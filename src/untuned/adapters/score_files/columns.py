@@ -397,6 +397,11 @@ def _about_missing(
     message += f"; did you mean {', '.join(advice)}?" if advice else "."
     options = ", ".join(f"{role}='...'" for role in missing)
     message += f" Rename the columns, or pass {options} with the names they have (--columns A,E,S)"
+    numeric = [name for name, value in zip(found, example(), strict=False) if name in free and _is_number(value)]
+    others = [name for name in numeric if not any(plain(name) in USUAL[role] for role in ("run", "step"))]
+    if missing == ["score"] and others and not advice:
+        names = [f"--columns {','.join([*wanted[:2], name])}" for name in others[:3]]
+        message += f", for example {' or '.join(names)}"
     wide = _as_long_form(free, found, example) if {"environment", "score"} <= set(missing) else None
     if wide is not None:
         message += (
