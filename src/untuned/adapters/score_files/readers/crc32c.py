@@ -48,22 +48,20 @@ def masked(data: NDArray[np.uint8], start: int, stop: int, table: NDArray[np.uin
     while start < stop:
         crc = table[0, (crc ^ data[start]) & 255] ^ (crc >> 8)
         start += 1
-    whole = np.int64(crc) ^ 0xFFFFFFFF
+    whole = int(crc) ^ 0xFFFFFFFF
     return (((whole >> 15) | (whole << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 @_COMPILER.kernel
 def _number(data: NDArray[np.uint8], start: int, size: int) -> int:
-    number = np.int64(0)
+    number = 0
     for place in range(size):
-        number |= np.int64(data[start + place]) << (8 * place)
+        number |= int(data[start + place]) << (8 * place)
     return number
 
 
 @_COMPILER.kernel
-def frames(
-    data: NDArray[np.uint8], table: NDArray[np.uint32], bounds: NDArray[np.int64]
-) -> tuple[int, int, int]:
+def frames(data: NDArray[np.uint8], table: NDArray[np.uint32], bounds: NDArray[np.int64]) -> tuple[int, int, int]:
     """Find the records of a file: their beginnings and ends are put into ``bounds``.
 
     Returns

@@ -4,10 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import UnknownName
+from untuned.scores import Floats
 
 #: Series that are returns, evaluations first. Not among the first: ``eval/episodic_return``, which CleanRL logs after
 #: training, with the number of the episode for a step.
@@ -127,6 +129,11 @@ def named(config: Mapping[str, object], asked: Reading, where: str) -> dict[str,
         elif asked.pattern is not None and re.search(rf"\{{({_IN_PATTERN[role]})\}}", asked.pattern):
             found[role] = None
     return found
+
+
+def rows(place: str, names: Mapping[str, str | None], score: Floats, **more: Any) -> Rows:
+    """Return rows with names that `named` found."""
+    return Rows(place, score, names["algorithm"], names["environment"], names["run"], **more)
 
 
 def distinct(parts: Sequence[Rows], ids: Sequence[str]) -> list[Rows]:

@@ -118,7 +118,8 @@ def _events(file: File, only: str | None) -> _Events:
                     scores.append(value)
         except pb.Malformed as error:
             raise InvalidInput(
-                f"the record at byte {offset:,} of {file.name} is not a TensorBoard event ({error}): is it an event file?"
+                f"the record at byte {offset:,} of {file.name} is not a TensorBoard event ({error}): is it an event "
+                "file?"
             ) from None
         began = began if number else wall
     return _Events(began, curves)
@@ -174,7 +175,7 @@ def _scalar(entry: bytes) -> tuple[str, float] | None:
 def _tensor(data: bytes) -> float | None:
     """Return the number in a tensor; None where it does not have exactly one."""
     kind, content, numbers = 0, b"", list[float]()
-    for number, wire, value in pb.fields(data):
+    for number, _, value in pb.fields(data):
         if number == 1:
             kind = pb.integer(value)
         elif number == 4:
@@ -186,7 +187,7 @@ def _tensor(data: bytes) -> float | None:
                 raise pb.Malformed("numbers of a tensor end too early")
             numbers += unpack(f"<{len(packed) // width}{'f' if width == 4 else 'd'}", packed)
         elif number in (7, 10):
-            numbers += [float(pb.signed(each)) for each in ([value] if wire == pb.VARINT else _packed(value))]
+            numbers += [float(pb.signed(each)) for each in _integers(value)]
     form = _TYPES.get(kind)
     if form is None:
         return None
@@ -197,10 +198,14 @@ def _tensor(data: bytes) -> float | None:
     return float(numbers[0]) if len(numbers) == 1 else None
 
 
-def _packed(value: int | bytes) -> Iterator[int]:
-    data, position = pb.message(value), 0
-    while position < len(data):
-        number, position = pb.varint(data, position)
+def _integers(value: int | bytes) -> Iterator[int]:
+    """Yield one integer, or many packed into bytes."""
+    if isinstance(value, int):
+        yield value
+        return
+    position = 0
+    while position < len(value):
+        number, position = pb.varint(value, position)
         yield number
 
 
