@@ -56,7 +56,7 @@ def _silent(files: Sequence[File], known: set[Path]) -> dict[Path, File]:
     They failed before their first value, and must not be forgotten. Where the user named a file, or the folder of a
     run, others are not looked for.
     """
-    experiments = {folder.parent: file for file in files if (folder := _folder(file)) and _above(file, folder)}
+    experiments = {folder.parent: file for file in files if (folder := _folder(file)) and _all_runs(file, folder)}
     return {
         folder: file
         for experiment, file in experiments.items()
@@ -65,9 +65,13 @@ def _silent(files: Sequence[File], known: set[Path]) -> dict[Path, File]:
     }
 
 
+def _all_runs(file: File, folder: Path) -> bool:
+    return len(file.below.split("/")) > len(file.path.relative_to(folder.parent).parts)
+
+
 def _above(file: File, folder: Path) -> list[str]:
-    """Return the folders that the user named, down to the experiment."""
-    return file.below.split("/")[: -len(file.path.relative_to(folder.parent).parts)]
+    """Return the folders above the experiment, from the one that the user named."""
+    return file.below.split("/")[: -len(file.path.relative_to(folder.parent.parent).parts)]
 
 
 def _run(folder: Path, file: File) -> Run:

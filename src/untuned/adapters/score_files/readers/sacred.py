@@ -24,20 +24,19 @@ def _claims(file: File) -> bool:
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:
-    metric: str | None = None
+    # A run that failed before its first value has a file without series.
+    series = [_series(file) for file in files]
+    found = list(dict.fromkeys(name for each in series for name in each))
+    metric = chosen_metric(found, asked.metric, _USUAL, files[0].name)
     parts, ids, ended = [], [], dict.fromkeys(("FAILED", "INTERRUPTED", "RUNNING"), 0)
-    _refuse_silent(files)
-    for file in files:
-        series = {name: each for name, each in _object(file).items() if isinstance(each, dict) and "values" in each}
-        if metric is None:
-            metric = chosen_metric(list(series), asked.metric, _USUAL, file.name)
-        if metric not in series:
+    for file, each in zip(files, series, strict=True):
+        if metric not in each:
             raise InvalidInput(
-                f"{file.name} has no metric {metric!r}: it has {', '.join(series) or 'none'}. Choose one that every run "
-                "has with --metric NAME. If it ended before its first value, it is a failed trial: do not leave it out "
-                "without a word"
+                f"{file.name} has no metric {metric!r}: it has {', '.join(each) or 'none'}. Choose one that every run "
+                "has with --metric NAME. If it ended before its first value, it is a failed trial: log a value for it. "
+                "If it is not a trial, move it to another folder"
             )
-        step, score = _curve(series[metric], f"{metric!r} of {file.name}")
+        step, score = _curve(each[metric], f"{metric!r} of {file.name}")
         run = _object(file.sibling("run.json"))
         status = str(run.get("status"))
         ended[status] = ended.get(status, 0) + 1
@@ -63,17 +62,8 @@ def _names(file: File, run: dict[str, Any], asked: Reading) -> dict[str, str | N
     return names
 
 
-def _refuse_silent(files: Sequence[File]) -> None:
-    """Refuse runs without series that are next to the others: they failed before their first value."""
-    folders = {file.path.parent for file in files}
-    # Only where the user named the folder that has all runs, or one above it.
-    for above in sorted({file.path.parent.parent for file in files if "/" in file.folder}):
-        for each in sorted(above.iterdir()):
-            if each not in folders and (each / "run.json").is_file() and (each / "config.json").is_file():
-                raise InvalidInput(
-                    f"the run {each.name} in {above.name} logged no metric: if it failed, it is a failed trial, so "
-                    "log a value for it; if it is not a trial, move it to another folder"
-                )
+def _series(file: File) -> dict[str, dict[str, Any]]:
+    return {name: each for name, each in _object(file).items() if isinstance(each, dict) and "values" in each}
 
 
 def _object(file: File | None) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from untuned.errors import InvalidInput
 _MAGIC = b"SQLite format 3\0"
 #: How a rollback journal begins that is still needed.
 _JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+#: What damaged databases lead to; messages of SQLite may have bytes of the file in them that are not UTF-8.
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 #: Seconds after which reading is given up.
 _PATIENCE = 60.0
 
@@ -20,7 +22,7 @@ def is_database(file: File, tables: Sequence[str]) -> bool:
     """Return whether a file is an SQLite database that has these tables."""
     if not file.head.startswith(_MAGIC) or file.path.suffix.lower() == ".gz":
         return False
-    with contextlib.suppress(sqlite3.Error, OSError), _connected(file) as database:
+    with contextlib.suppress(*_ERRORS, OSError), _connected(file) as database:
         return set(tables) <= _tables(database).keys()
     return False
 
@@ -51,7 +53,7 @@ def opened(file: File, tables: Sequence[str]) -> Iterator["Database"]:
             if missing:
                 raise InvalidInput(f"{file.name} has no table {', '.join(missing)}: it was not written by this program")
             yield Database(file.name, connection, found)
-    except sqlite3.Error as error:
+    except _ERRORS as error:
         slow = "interrupted" in str(error)
         why = f"takes more than {_PATIENCE:.0f} seconds to read" if slow else f"cannot be read: {error}"
         raise InvalidInput(f"{file.name} {why}. {_REMEDY}") from None
