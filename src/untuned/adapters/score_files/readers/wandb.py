@@ -5,6 +5,7 @@ same run ID are one run that was resumed, in order of their folders, which begin
 file may be incomplete, as it is after a crash; anything else that is damaged is refused.
 """
 
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -159,13 +160,15 @@ def _curve(log: _Log, metric: str, step: str | None) -> Piece:
     """Return the steps and values of a series: the agent's own steps where they are logged in the same row."""
     steps, values = list[float](), list[float]()
     where = f"{metric!r} of {log.file.name}"
-    # The parts of a nested name are separate on the wire.
-    needle = metric.rpartition(".")[2].encode()
+    counters = [step] if step else ["global_step", "_step"]
+    # The parts of a nested name are separate on the wire. Items without any of these bytes need not be decoded.
+    needles = [name.rpartition(".")[2].encode() for name in (metric, *counters)]
+    wanted = re.compile(b"|".join(map(re.escape, needles)))
     for row in log.history:
-        items = _items(log, row) if needle in row else {}
+        items = _items(log, row, wanted) if needles[0] in row else {}
         if metric not in items:
             continue
-        at = next((key for key in ([step] if step else ["global_step", "_step"]) if key in items), None)
+        at = next((key for key in counters if key in items), None)
         if at is None:
             raise InvalidInput(
                 f"{where} is logged without {step or 'a step'!r}: name what counts steps with --step NAME"
@@ -175,14 +178,16 @@ def _curve(log: _Log, metric: str, step: str | None) -> Piece:
     return np.array(steps, dtype=np.float64), np.array(values, dtype=np.float64)
 
 
-def _items(log: _Log, row: bytes) -> dict[str, str | float | None]:
-    """Return the items of a row of the history."""
+def _items(log: _Log, row: bytes, wanted: re.Pattern[bytes] | None = None) -> dict[str, str | float | None]:
+    """Return the items of a row of the history, or those in which something is found."""
     items: dict[str, str | float | None] = {}
     try:
         for number_, _, value in pb.fields(row):
             if number_ == 1:
-                key, content = _item(pb.message(value))
-                items[key] = content
+                item = pb.message(value)
+                if wanted is None or wanted.search(item):
+                    key, content = _item(item)
+                    items[key] = content
             elif number_ == 2:
                 own = [pb.integer(step) for inner, _, step in pb.fields(pb.message(value)) if inner == 1]
                 items.setdefault("_step", float(pb.signed(own[-1])) if own else 0.0)
