@@ -610,6 +610,28 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, kind: str) -> None:
     assert refused
 
 
+@pytest.mark.parametrize("kind", ["tensorboard", "wandb"])
+def test_a_message_that_is_not_one_is_read_or_refused(tmp_path: Path, kind: str) -> None:
+    """The checksums are right, and what they are for is not."""
+    entry = write.tensor("r", 1, write.field(5, struct.pack("<f", 0.5))) + write.scalar("r", 2.0)
+    row = write.wandb_run("x", {"algo": "a"}) + write.wandb_history({"r": 1.5, "_step": 3}, 3) + write.wandb_exit(1)
+    event = write.double(1, 1.0) + write.field(2, 7) + write.field(5, entry)
+    path = tmp_path / ("events.tfevents.1" if kind == "tensorboard" else "run-x.wandb")
+    draw, refused = random.Random(1), 0
+    for _ in range(300):
+        good = event if kind == "tensorboard" else row
+        records = [good, mutated(good, draw), good]
+        if kind == "tensorboard":
+            path.write_bytes(b"".join(map(write.tfrecord, records)))
+        else:
+            write.write_wandb(path, records)
+        try:
+            read(GOOD[kind][0], path)
+        except InvalidInput:
+            refused += 1
+    assert 0 < refused < 300
+
+
 # Files that the programs themselves write
 
 

@@ -53,7 +53,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
 def _silent(files: Sequence[File], known: set[Path]) -> dict[Path, File]:
     """Return the folders of runs without series, each with a file of its experiment.
 
-    They failed before their first value, and must not be forgotten. Where the user named a file, or the folder of a
+    They failed before their first value, and count as trials. Where the user named a file, or the folder of a
     run, others are not looked for.
     """
     experiments = {folder.parent: file for file in files if (folder := _folder(file)) and _all_runs(file, folder)}

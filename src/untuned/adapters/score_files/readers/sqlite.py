@@ -1,4 +1,4 @@
-"""SQLite databases that somebody else wrote: read-only, without running anything that is in them, and not for ever."""
+"""SQLite databases of other programs: opened read-only, with a time limit; views and triggers are never run."""
 
 import contextlib
 import sqlite3

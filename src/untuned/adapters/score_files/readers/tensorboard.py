@@ -97,8 +97,9 @@ def _inside(folder: Path, runs: Mapping[Path, object], tags: Sequence[str]) -> b
 def _without(file: File, tag: str, tags: Sequence[str]) -> str:
     has = f"it has {', '.join(tags[:12])}" if tags else "it has no numbers at all"
     return (
-        f"the run {file.folder or file.name} has no tag {tag!r}: {has}. Choose a tag that every run has with --metric "
-        "NAME. If it ended before its first value, it is a failed trial: do not leave it out without a word"
+        f"the run {file.folder or file.name} has no tag {tag!r}: {has}. Choose a tag that every run has with "
+        "--metric NAME. If the run ended before its first value, it is a failed trial: enter a score for it in a table "
+        "of scores, or remove it and say so where you report results"
     )
 
 

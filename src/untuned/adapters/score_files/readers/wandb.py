@@ -82,7 +82,8 @@ def _without(place: str, metric: str, keys: Sequence[str]) -> str:
     has = f"it has {', '.join(keys[:12])}" if keys else "it logged no numbers at all"
     return (
         f"the run {place} has no metric {metric!r}: {has}. Choose a metric that every run has with --metric NAME. If "
-        "it ended before its first value, it is a failed trial: do not leave it out without a word"
+        "the run ended before its first value, it is a failed trial: enter a score for it in a table of scores, or "
+        "remove it and say so where you report results"
     )
 
 
