@@ -405,7 +405,7 @@ def test_no_table_stops_the_checks(data: st.DataObject) -> None:
         assert finding.severity in SEVERITIES
         assert finding.found.endswith(".")
         assert all(isinstance(place, str) for place in finding.where)
-    untuned.Diagnosis.of(table).to_json()
+    untuned.check(table).to_json()
 
 
 # The door.
@@ -421,7 +421,7 @@ def test_check_in_python() -> None:
     assert text.startswith("3 algorithms x 6 environments x 10 runs from an array")
     assert "\n\nserious: repeated-runs\n" in text
     assert "... and 13 more" in text
-    assert text.endswith("\n\n1 serious, 1 note")
+    assert text.endswith("\n\n1 serious, 2 notes")
 
 
 def test_a_table_without_scores() -> None:

@@ -7,6 +7,13 @@ from untuned.adapters.score_files.reader import Reader
 
 #: To add a reader, add its module here.
 _MODULES = (
+    "readers.tensorboard",
+    "readers.wandb",
+    "readers.wandb_panel",
+    "readers.mlflow",
+    "readers.mlruns",
+    "readers.optuna",
+    "readers.sacred",
     "readers.monitor",
     "readers.evaluations",
     "readers.progress",
