@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import untuned
 from support.judging import evaluate
-from untuned.adapters.score_files.reading import Reading, takes_records
+from untuned.adapters.score_files.reading import Reading
+from untuned.cli.judging_options import takes_records
 from untuned.cli.main import app
 from untuned.errors import InvalidInput, UnknownName
 from untuned.options import declared, option, split, takes_options_of

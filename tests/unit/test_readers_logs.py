@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import sqlite3
 import struct
@@ -450,13 +451,14 @@ def test_the_trials_of_a_study_are_runs(tmp_path: Path, writer: Writer) -> None:
         (("COMPLETE", [1.0], ["fixed_params"]), "enqueued"),
     ],
 )
-def test_dependent_trials_are_refused_unless_accepted(
+def test_dependent_trials_are_a_serious_finding(
     tmp_path: Path, writer: Writer, trial: tuple[str, list[float], list[str]], shown: str
 ) -> None:
     path = writer(tmp_path / "study", [("s", ["MAXIMIZE"], [("COMPLETE", [2.0], []), trial])])
-    with pytest.raises(InvalidInput, match=rf"study 's' in study are not independent: it shows .*{shown}.*--accept"):
-        read(optuna.READER, path)
-    assert one(optuna.READER, path, accept=["tuned-trials"]).score.tolist() == [2.0, 1.0]
+    recognised = read(optuna.READER, path)[1]
+    assert [(each.code, each.severity) for each in recognised.findings] == [("tuned-trials", "serious")]
+    assert re.search(rf"study 's' in study are not independent: it shows .*{shown}", recognised.findings[0].found)
+    assert one(optuna.READER, path).score.tolist() == [2.0, 1.0]
 
 
 @WRITERS

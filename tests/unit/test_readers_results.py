@@ -274,7 +274,7 @@ def test_a_lone_array_needs_its_axes(tmp_path: Path) -> None:
     refused(
         re.escape(
             "(6, 10, 18) could be 6 algorithms x 10 environments x 18 runs, or 6 algorithms x 10 runs x 18 "
-            "environments, or 6 environments x 10 algorithms x 18 runs: say --axes algorithm,run,environment"
+            "environments: say --axes algorithm,run,environment"
         ),
         "arrays",
         file,

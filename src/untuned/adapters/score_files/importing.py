@@ -32,7 +32,7 @@ class Source:
         The rows.
     name
         What to call the source in a sentence: a file's name, or ``"60 TensorBoard files"``.
-    detail, unit
+    detail, unit, findings
         As in `Recognised`.
     provenance
         For the table.
@@ -42,6 +42,7 @@ class Source:
     name: str
     detail: str = ""
     unit: str = "step"
+    findings: tuple[Finding, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,7 +117,8 @@ def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
         name = files[0].name if len(files) == 1 else _counted(len(files), found[0][0] if len(found) == 1 else None)
         detail = [recognised[0][1].detail, columns[0]]
         provenance = {"file": name, **(_digest(files[0]) if len(files) == 1 else {})}
-        return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, provenance)
+        findings = tuple(finding for _, what in recognised for finding in what.findings)
+        return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, findings, provenance)
 
 
 def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Scored:
@@ -165,7 +167,7 @@ def imported(source: Source, asked: Reading) -> Imported:
     lines = None
     if found.curves is not None and found.points is not None:
         lines = histories(found.curves, found.points, table, source.unit)
-    return Imported(table, f"{size(table)} from {found.summary}", lines, found.findings)
+    return Imported(table, f"{size(table)} from {found.summary}", lines, (*source.findings, *found.findings))
 
 
 def _joined(*parts: str) -> str:

@@ -20,10 +20,8 @@ from untuned.adapters.score_files.readers.parsing import number, parsed
 from untuned.adapters.score_files.readers.sqlite import Database, is_database, opened, text
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
-
-#: The code that the user accepts dependent trials with.
-ACCEPT = "tuned-trials"
 
 _TABLES = (
     "studies",
@@ -96,7 +94,6 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
         raise InvalidInput(f"{files[0].name} has no study with a finished trial: nothing in it is a score")
     parts, minimized = [], 0
     for study in finished:
-        _refuse_dependent(study, asked)
         objective = _objective(study, asked)
         minimized += study.directions.get(objective) == "MINIMIZE"
         parts.append(_rows(study, objective))
@@ -107,23 +104,28 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
     empty = len(studies) - len(finished)
     detail += [f"{counted(empty, 'study', 'studies')} without trials left out"] if empty else []
     detail.append("trials are independent only if hyperparameters are from RandomSampler, which Optuna does not record")
-    return Recognised(parts, "; ".join(detail))
+    dependent = tuple(each for each in map(_dependent, finished) if each is not None)
+    return Recognised(parts, "; ".join(detail), findings=dependent)
 
 
 def _counts(trial: _Trial) -> bool:
     return trial.state not in ("RUNNING", "WAITING")
 
 
-def _refuse_dependent(study: _Study, asked: Reading) -> None:
+def _dependent(study: _Study) -> Finding | None:
+    """Return the finding on a study whose trials depend on each other; None where nothing shows it."""
     pruned = sum(trial.state == "PRUNED" for trial in study.trials)
     found = ([counted(pruned, "pruned trial", "pruned trials")] if pruned else []) + list(study.traces)
-    if found and ACCEPT not in asked.accept:
-        raise InvalidInput(
-            f"the trials of study {study.name!r} in {study.place} are not independent: it shows {', '.join(found)}, so "
-            "that later trials depend on the scores of earlier ones, or are not drawn at random, and no interval for "
-            "them is valid. Run the study with RandomSampler and NopPruner. To judge it in spite of that, without a "
-            f"guarantee: --accept {ACCEPT}"
-        )
+    if not found:
+        return None
+    return Finding(
+        "tuned-trials",
+        "serious",
+        f"The trials of study {study.name!r} in {study.place} are not independent: it shows {', '.join(found)}.",
+        "Later trials depend on the scores of earlier ones, or are not drawn at random, so no interval for them is "
+        "valid.",
+        "Run the study with RandomSampler and NopPruner.",
+    )
 
 
 def _objective(study: _Study, asked: Reading) -> int:
