@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
@@ -63,9 +64,9 @@ def _is_curve(part: Rows) -> bool:
     """Return whether rows can be the points of one run on each environment: no step is there twice."""
     if part.step is None:
         return False
-    size = part.step.size
-    columns = [part.step, *(each[1] for each in (part.algorithm, part.environment) if isinstance(each, tuple))]
-    return np.unique(np.stack(columns), axis=1).shape[1] == size
+    columns: list[NDArray[Any]] = [part.step]
+    columns += [each[1] for each in (part.algorithm, part.environment) if isinstance(each, tuple)]
+    return bool(np.unique(np.stack(columns), axis=1).shape[1] == part.step.size)
 
 
 def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
