@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from untuned.adapters.score_files.axes import evident_axes, rows_of_array, rows_of_dictionary
-from untuned.adapters.score_files.choosing import chosen_table, flipped, minimized, wanted_names
+from untuned.adapters.score_files.choosing import chosen_table, concerning, flipped, minimized, wanted_names
 from untuned.adapters.score_files.columns import ROLES
 from untuned.adapters.score_files.frames import column_names, rows_of_frame
 from untuned.adapters.score_files.importing import Imported, Source, imported, rows_of_paths
@@ -77,15 +77,29 @@ def read(source: Any, **options: Any) -> Imported:
                 "a list of dictionaries is not an array: make a data frame of it, polars.DataFrame(rows), and pass that"
             )
         return _from_array(source, _checked("nested lists", options, _OF_AN_ARRAY, unknown))
-    if not isinstance(source, type):
-        if column_names(source) is not None:
-            asked = _checked("a data frame", options, _OF_A_FRAME, unknown)
-            return imported(Source(gathered([rows_of_frame(source, asked)]), "the table"), asked)
-        if hasattr(source, "__array__"):
-            # A masked array marks missing scores: keep the mask.
-            array = source if isinstance(source, np.ndarray) else np.asarray(source)
-            return _from_array(array, _checked("an array", options, _OF_AN_ARRAY, unknown))
+    if is_frame(source):
+        asked = _checked("a data frame", options, _OF_A_FRAME, unknown)
+        return imported(Source(gathered([rows_of_frame(source, asked)]), "the table"), asked)
+    if hasattr(source, "__array__") and not isinstance(source, type):
+        # A masked array marks missing scores: keep the mask.
+        array = source if isinstance(source, np.ndarray) else np.asarray(source)
+        return _from_array(array, _checked("an array", options, _OF_AN_ARRAY, unknown))
     raise InvalidInput(_about_others(source))
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether a source is a data frame in long form; a dictionary of columns is one."""
+    if isinstance(source, (ScoreTable, list, tuple, type, str, os.PathLike)):
+        return False
+    if isinstance(source, Mapping) and not {*ROLES} <= {*source}:
+        return False
+    return column_names(source) is not None
+
+
+def checked_options(kind: str, options: dict[str, Any]) -> Reading:
+    """Return the record of options for a file or a data frame; raises for others."""
+    allowed = _OF_A_FRAME if kind == "a data frame" else tuple(Reading.__dataclass_fields__)
+    return _checked(kind, options, allowed, ())
 
 
 def as_paths(source: Any) -> list[Path]:
@@ -93,11 +107,14 @@ def as_paths(source: Any) -> list[Path]:
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(given, (list, tuple)) or not given:
         return []
-    return (
-        [Path(each).expanduser() for each in given]
-        if all(isinstance(each, (str, os.PathLike)) for each in given)
-        else []
-    )
+    return list(map(_path, given)) if all(isinstance(each, (str, os.PathLike)) for each in given) else []
+
+
+def _path(given: "str | os.PathLike[str]") -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError:
+        raise InvalidInput(f"{str(given)!r}: nobody has this home folder; write the whole path") from None
 
 
 def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:
@@ -141,7 +158,8 @@ def _from_dict(source: Mapping[Any, Any], asked: Reading) -> Imported:
         for e in environments
         if (a, e) in cells
     }
-    known = asked.known() | {"ranges": flipped(asked.ranges, names.environments, lower)}
+    asked = concerning(asked, names, names.select(algorithms, environments))
+    known = asked.known() | {"ranges": flipped(asked.ranges, environments, lower)}
     rest = dataclasses.replace(asked, minimize=None, algorithms=algorithms, environments=environments, without=None)
     return Imported(chosen_table(ScoreTable.from_dict(kept, **known), rest))
 

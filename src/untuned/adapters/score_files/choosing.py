@@ -9,7 +9,7 @@ import numpy as np
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Codes, Runs
 from untuned.errors import InvalidInput, UnknownName
-from untuned.scores import Range, ScoreTable
+from untuned.scores import Floats, Range, ScoreTable
 
 
 def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequence[str]) -> list[str]:
@@ -32,8 +32,9 @@ def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequen
         For a name that is not there.
     """
     chosen = asked.algorithms if kind == "algorithm" else asked.environments
-    if isinstance(chosen, str):
-        raise InvalidInput(f"{kind}s={chosen!r} is one string: pass a list of names")
+    for option, given in ((f"{kind}s", chosen), ("without", asked.without)):
+        if isinstance(given, str):
+            raise InvalidInput(f"{option}={given!r} is one string: pass a list of names")
     for name in chosen or ():
         if name not in names:
             raise UnknownName(kind, name, names)
@@ -81,6 +82,44 @@ def _moved(names: Sequence[str], chosen: Sequence[str]) -> Codes:
     return moved
 
 
+def concerning(asked: Reading, before: Runs | ScoreTable, after: Runs | ScoreTable) -> Reading:
+    """Return the options without what they say about algorithms and environments that were left out."""
+    algorithms = {*before.algorithms} - {*after.algorithms}
+    environments = {*before.environments} - {*after.environments}
+    if not algorithms and not environments:
+        return asked
+    gone = (algorithms | environments) - {*after.algorithms, *after.environments}
+    changes: dict[str, Any] = {}
+    if isinstance(asked.ranges, Mapping):
+        changes["ranges"] = _less(asked.ranges, environments)
+    if asked.rename:
+        changes["rename"] = _less(asked.rename, gone)
+    if isinstance(asked.minimize, str):
+        changes["minimize"] = None if asked.minimize in environments else asked.minimize
+    elif isinstance(asked.minimize, Sequence):
+        changes["minimize"] = [name for name in asked.minimize if name not in environments]
+    if isinstance(asked.identical, Mapping):
+        left = _less(asked.identical, environments)
+        changes["identical"] = {name: _groups_without(groups, algorithms) for name, groups in left.items()}
+    elif asked.identical:
+        changes["identical"] = _groups_without(asked.identical, algorithms)
+    return replace(asked, **changes)
+
+
+def _less(named: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in named.items() if name not in gone}
+
+
+def _groups_without(groups: Any, gone: set[str]) -> Any:
+    # What is not a list of lists is refused where the table is made.
+    if not isinstance(groups, (list, tuple)):
+        return groups
+    return [
+        [name for name in group if name not in gone] if isinstance(group, (list, tuple, set, frozenset)) else group
+        for group in groups
+    ]
+
+
 def minimized(environments: Sequence[str], asked: Reading) -> list[str]:
     """Return the environments in which lower is better."""
     if asked.minimize is None or asked.minimize is False:
@@ -99,7 +138,16 @@ def flipped(ranges: Mapping[str, Range] | Range | None, environments: Sequence[s
     if ranges is None or not lower:
         return ranges
     given = dict(ranges) if isinstance(ranges, Mapping) else dict.fromkeys(environments, ranges)
-    return {name: (-ends[1], -ends[0]) if name in lower else ends for name, ends in given.items()}
+    return {name: _turned(ends) if name in lower else ends for name, ends in given.items()}
+
+
+def _turned(ends: Any) -> Any:
+    """Return a range after the signs were changed; what is not one is refused where the table is made."""
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        return ends
+    return -high, -low
 
 
 def oriented(runs: Runs, asked: Reading) -> tuple[Runs, dict[str, Any]]:
@@ -144,21 +192,30 @@ def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
         table = replace(
             table,
             cells=tuple(
-                tuple(-cell if each else cell for cell, each in zip(row, flip, strict=True)) for row in table.cells
+                tuple(_negative(cell) if each else cell for cell, each in zip(row, flip, strict=True))
+                for row in table.cells
             ),
             ranges=tuple(
                 (-high, -low) if each else (low, high) for (low, high), each in zip(table.ranges, flip, strict=True)
             ),
         )
     if asked.algorithms is not None or asked.environments is not None or asked.without:
-        table = table.select(
+        chosen = table.select(
             wanted_names(table.algorithms, "algorithm", asked, table.environments),
             wanted_names(table.environments, "environment", asked, table.algorithms),
         )
+        asked = concerning(asked, table, chosen)
+        table = chosen
     if not asked.rename:
         return table
     algorithms, environments = _renamed(table.algorithms, table.environments, asked.rename)
     return replace(table, algorithms=algorithms, environments=environments)
+
+
+def _negative(cell: Floats) -> Floats:
+    turned = -cell
+    turned.setflags(write=False)
+    return turned
 
 
 def _renamed(
@@ -176,7 +233,9 @@ def _renamed(
             raise UnknownName("algorithm or environment", name, [*algorithms, *environments])
         if name in algorithms and name in environments:
             raise InvalidInput(f"--rename {name}=...: both an algorithm and an environment have this name")
-    found = [tuple(new.get(name, name) for name in names) for names in (algorithms, environments)]
+        if not str(new[name]).strip():
+            raise InvalidInput(f"--rename {name}=: the new name is empty")
+    found = [tuple(str(new.get(name, name)) for name in names) for names in (algorithms, environments)]
     for names in found:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:

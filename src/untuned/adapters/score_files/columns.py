@@ -44,6 +44,8 @@ USUAL = {
         *("iter", "epoch", "episode", "episodes", "update", "updates"),
     ),
 }
+#: What a column of failures has where a trial did not fail: nothing, or a word or number for no.
+_NOT_FAILED = ("", "false", "no", "0", "0.0", "nan", "none", "null")
 #: More columns than this are not listed one by one.
 _MANY = 20
 
@@ -154,8 +156,13 @@ class Columns:
 
     def _failed(self, position: int) -> NDArray[np.bool_]:
         """Return which rows have a text that says why the trial failed."""
-        texts = _series(self.values[position]).cast(str, strict=False)
-        return (texts.is_not_null() & (texts != "")).fill_null(value=False).to_numpy()
+        import polars
+
+        series = _series(self.values[position])
+        if series.dtype == polars.Object:
+            series = polars.Series([None if value is None else str(value) for value in series], dtype=polars.String)
+        texts = series.cast(polars.String, strict=False).str.strip_chars().str.to_lowercase()
+        return (texts.is_not_null() & ~texts.is_in(_NOT_FAILED)).fill_null(value=False).to_numpy()
 
     def _factorized(self, kind: str, position: int) -> tuple[Ints, list[object]]:
         import polars

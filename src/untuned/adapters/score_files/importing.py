@@ -3,17 +3,25 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from untuned.adapters.score_files.choosing import kept, oriented
+from untuned.adapters.score_files.choosing import concerning, kept, oriented
 from untuned.adapters.score_files.identity import codes_of, identified, no_reduction
 from untuned.adapters.score_files.opening import File, files_below, named_file, standard_input
 from untuned.adapters.score_files.paths import with_names
 from untuned.adapters.score_files.reader import Reader
 from untuned.adapters.score_files.reading import Reading
-from untuned.adapters.score_files.reduction import Curves, Reduction, curves_of, histories, lengths, reduced
+from untuned.adapters.score_files.reduction import (
+    Curves,
+    Reduction,
+    curves_of,
+    histories,
+    lengths,
+    no_steps,
+    reduced,
+)
 from untuned.adapters.score_files.registry import TABLES, readers
 from untuned.adapters.score_files.rows import Rows, Runs, gathered
 from untuned.diagnostics.finding import Finding
@@ -135,20 +143,25 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
     """
     how = None if asked.reduce is None else Reduction.parse(asked.reduce)
     runs = kept(source.runs, asked)
+    asked = concerning(asked, source.runs, runs)
     # Rows without steps may be points all the same: their mean needs no order.
     if how is None or runs.step is not None or len(runs.runs) != 1:
-        runs = identified(runs)
+        found = identified(runs)
+        # A run of one point is a curve all the same: its step says whether it is long enough.
+        runs = found if how is None or not found.runs else replace(found, step=runs.step)
     runs, known = oriented(runs, asked)
     if runs.step is None and (how is None or not runs.runs):
+        if how is not None and how.kind not in ("mean", "best"):
+            no_steps(how)
         return Scored(runs, known, None, None, (), _joined(source.name, source.detail))
     if how is None and must_reduce:
         no_reduction(runs, source.name)
     points = curves_of(runs)
-    found = reduced(runs, points, how or Reduction("mean"))
+    scores = reduced(runs, points, how or Reduction("mean"))
     summary = _joined(source.name, source.detail, "" if how is None else f"reduced by {how}")
     if runs.step is None:
-        return Scored(found, known, None, None, (), summary)
-    return Scored(found, known, runs, points, _findings(runs, points, how), summary)
+        return Scored(scores, known, None, None, _about_best(how), summary)
+    return Scored(scores, known, runs, points, _findings(runs, points, how), summary)
 
 
 def imported(source: Source, asked: Reading) -> Imported:
@@ -280,20 +293,9 @@ def _digest(file: File) -> dict[str, str]:
 
 def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Finding, ...]:
     """Return what is to be said about curves and how they were reduced."""
-    found = []
-    if how is not None and how.kind == "best":
-        found.append(
-            Finding(
-                "best-of-curve",
-                "warning",
-                "Every curve was reduced by its best value.",
-                "The best of many noisy values is too high, the more so the more points and the more noise a curve "
-                "has.",
-                "Use --reduce mean, final, last:10% or at:STEP for a claim in a paper.",
-            )
-        )
+    found = [*_about_best(how)]
     if how is None or how.kind != "at":
-        shortest, longest = lengths(runs, points)
+        shortest, longest, least = lengths(runs, points)
         if shortest < 0.9 * longest:
             found.append(
                 Finding(
@@ -301,7 +303,21 @@ def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Findin
                     "warning",
                     f"Runs on one environment have different lengths: from {shortest:,.6g} to {longest:,.6g} steps.",
                     "A run that ended early, or has not ended yet, is compared with one that learned for longer.",
-                    f"Use --reduce at:{shortest:.6g} to compare all runs at one step, or complete the runs.",
+                    f"Use --reduce at:{least:.15g} to compare all runs at one step, or complete the runs.",
                 )
             )
     return tuple(found)
+
+
+def _about_best(how: Reduction | None) -> tuple[Finding, ...]:
+    if how is None or how.kind != "best":
+        return ()
+    return (
+        Finding(
+            "best-of-curve",
+            "warning",
+            "Every curve was reduced by its best value.",
+            "The best of many noisy values is too high, the more so the more points and the more noise a curve has.",
+            "Use --reduce mean, final, last:10% or at:STEP for a claim in a paper.",
+        ),
+    )

@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
 
@@ -37,21 +40,45 @@ def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None)
         The user's, ``{algorithm}/{environment}/{seed}``; None to guess.
     """
     found: Callable[[Rows, Sequence[str]], Mapping[str, str]] | None = None
+    folders: dict[tuple[object, ...], str] = {}
     for part in parts:
         missing = [role for role in ROLES if getattr(part, role) is None]
-        # A table in long form may do without names of runs.
-        if not missing or (
-            missing == ["run"] and pattern is None and part.step is None and not isinstance(part.algorithm, str)
-        ):
+        # A table in long form may do without names of runs, and has several runs unless it shows that it is one.
+        is_run = part.algorithm is None or isinstance(part.algorithm, str) or (len(paths) > 1 and _is_curve(part))
+        if not missing or (missing == ["run"] and pattern is None and not is_run):
             yield part
             continue
         if found is None:
             found = _by_pattern(pattern) if pattern is not None else _guessed(paths, missing)
         names = dict(found(part, missing))
-        if names.get("run") is None and "run" in missing and pattern is None:
+        if names.get("run") is None and "run" in missing and is_run:
             names["run"] = part.path.rpartition("/")[0] or part.path
         known: dict[str, Any] = {role: names[role] for role in missing if names.get(role) is not None}
-        yield replace(part, **known)
+        named = replace(part, **known)
+        if pattern is None and "run" in missing:
+            _refuse_same(named, folders)
+        yield named
+
+
+def _is_curve(part: Rows) -> bool:
+    """Return whether rows can be the points of one run on each environment: no step is there twice."""
+    if part.step is None:
+        return False
+    columns: list[NDArray[Any]] = [part.step]
+    columns += [each[1] for each in (part.algorithm, part.environment) if isinstance(each, tuple)]
+    return bool(np.unique(np.stack(columns), axis=1).shape[1] == part.step.size)
+
+
+def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
+    """Refuse a run that another folder is, too: its points would be put together with those of another run."""
+    key = (part.algorithm, part.environment, part.run)
+    folder = part.path.rpartition("/")[0]
+    if all(isinstance(each, str) for each in key) and folders.setdefault(key, folder) != folder:
+        raise InvalidInput(
+            f"{folders[key]} and {folder} are both run {part.run!r} of {part.algorithm!r} on {part.environment!r}: "
+            "name one of them, or say what tells their runs apart with --pattern, for example "
+            "--pattern '{environment}__{algorithm}__{seed}'"
+        )
 
 
 def stem(path: str) -> str:
@@ -87,9 +114,16 @@ def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, st
 
     def names_of(part: Rows, missing: Sequence[str]) -> Mapping[str, str]:
         folders = part.path.split("/")
-        for tail in (folders[:-1][-depth:], folders[-depth:], [*folders[-depth:-1], stem(part.path)]):
+        # With the file's name, first without its ending, which is no part of a name.
+        for tail in (folders[:-1][-depth:], [*folders[-depth:][:-1], stem(part.path)], folders[-depth:]):
             match = expression.fullmatch("/".join(tail))
             if match is not None:
+                absent = [role for role in missing if role not in match.groupdict() and role != "run"]
+                if absent:
+                    raise InvalidInput(
+                        f"--pattern {pattern} has no {' and no '.join(f'{{{role}}}' for role in absent)}, and "
+                        f"{part.path} does not say which it belongs to: write where in the path it stands"
+                    )
                 return match.groupdict()
         raise InvalidInput(
             f"--pattern {pattern} does not fit {part.path}: write one that fits the end of the path, with or without "
@@ -165,9 +199,10 @@ def _roles(values: Sequence[set[str]], missing: list[str]) -> dict[int, str]:
 
 
 def _about_paths(path: str, absent: Sequence[str]) -> str:
-    folders = path.split("/")[:-1]
-    marks = ["{algorithm}", "{environment}", "{seed}"][-len(folders) :] if folders else ["{algorithm}"]
+    marks = [*(f"{{{role}}}" for role in absent), "{seed}"]
+    # Folders where there are enough of them, else parts of one name.
+    example = ("/" if path.count("/") >= len(marks) else "_").join(marks)
     return (
         f"{path} does not say which {' and '.join(absent)} it belongs to: say which folders are names, for example "
-        f"--pattern '{'/'.join(marks)}', which is held against the end of the path"
+        f"--pattern '{example}', which is held against the end of the path"
     )

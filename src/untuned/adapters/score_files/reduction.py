@@ -3,7 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from untuned.scores import Floats, ScoreTable
 
 #: Runs of a cell whose curves are kept: enough for a picture.
 MOST = 500
+#: More points than any curve has.
+_MOST_POINTS = 1e15
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Reduction:
     kind
         ``"mean"``, ``"final"``, ``"last"``, ``"share"``, ``"at"`` or ``"best"``.
     number
-        How many points, which share of training (0 to 1), or which step.
+        How many points, which percentage of training, or which step.
     """
 
     kind: Literal["mean", "final", "last", "share", "at", "best"]
@@ -38,7 +40,7 @@ class Reduction:
         """Return the reduction that a text means: ``"last:10%"``."""
         if text in ("mean", "final", "best"):
             return cls(text)  # type: ignore[arg-type]
-        match = re.fullmatch(r"(last|at):([0-9.]+(?:[eE]\+?[0-9]+)?)(%?)", text)
+        match = re.fullmatch(r"(last|at):([0-9.]+(?:[eE]\+?[0-9]+)?)(%?)", str(text))
         try:
             number = float(match[2]) if match else math.nan
         except ValueError:
@@ -46,8 +48,8 @@ class Reduction:
         if match and match[1] == "at" and not match[3] and math.isfinite(number):
             return cls("at", number)
         if match and match[1] == "last" and match[3] and 0.0 < number <= 100.0:
-            return cls("share", number / 100.0)
-        if match and match[1] == "last" and not match[3] and number >= 1.0 and number.is_integer():
+            return cls("share", number)
+        if match and match[1] == "last" and not match[3] and 1.0 <= number <= _MOST_POINTS and number.is_integer():
             return cls("last", number)
         raise InvalidInput(
             f"--reduce {text}: write mean, final, last:10 (points), last:10% (of training), at:1e6 (steps) or best"
@@ -59,7 +61,7 @@ class Reduction:
             "mean": "the mean over training",
             "final": "the final value",
             "last": f"the mean of the last {self.number:,.0f} points",
-            "share": f"the mean of the last {100 * self.number:g} % of training",
+            "share": f"the mean of the last {self.number:g} % of training",
             "at": f"the value at step {self.number:,.12g}",
             "best": "the best value, which is biased",
         }[self.kind]
@@ -180,9 +182,18 @@ def reduced(runs: Runs, curves: Curves, how: Reduction) -> Runs:
         runs={heading: (names, codes[rows])},
         score=score,
         step=None,
-        failed=None if runs.failed is None else runs.failed[rows],
+        failed=None if runs.failed is None else _any_failed(runs, rows),
         parts=(("the curves", 0, 1, None),),
+        origin=None,
     )
+
+
+def _any_failed(runs: Runs, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which runs failed: those of which any row says so."""
+    assert runs.failed is not None
+    names, codes = next(iter(runs.runs.values()))
+    key = runs.cell * len(names) + codes
+    return np.isin(key[rows], key[runs.failed])
 
 
 def _reduced(runs: Runs, curves: Curves, how: Reduction) -> Floats:
@@ -193,10 +204,7 @@ def _reduced(runs: Runs, curves: Curves, how: Reduction) -> Floats:
     if how.kind == "best":
         return np.maximum.reduceat(value, begins)
     if runs.step is None:
-        raise InvalidInput(
-            f"--reduce {how.kind} needs to know which of a run's rows comes last: name the column of steps, --step "
-            "COLUMN; the mean needs none"
-        )
+        no_steps(how)
     if how.kind == "final":
         return value[ends - 1]
     if how.kind == "last":
@@ -204,14 +212,28 @@ def _reduced(runs: Runs, curves: Curves, how: Reduction) -> Floats:
         _check_long_enough(runs, curves, first < begins, f"has fewer than {how.number:,.0f} points")
         return _means(value, first, ends)
     if how.kind == "share":
-        border = step[ends - 1] - how.number * (step[ends - 1] - np.minimum(step[begins], 0.0))
-        inside = (step > np.repeat(border, ends - begins)) | (how.number == 1.0)
+        last, first = step[ends - 1], np.minimum(step[begins], 0.0)
+        # Products of whole numbers, which are exact: a point on the border is outside.
+        length = how.number * (last - first)
+        sizes = ends - begins
+        inside = (100.0 * (np.repeat(last, sizes) - step) < np.repeat(length, sizes)) | (how.number == 100.0)
+        # A curve of one point, at step 0, has no length.
+        inside[ends - 1] = True
         return np.add.reduceat(np.where(inside, value, 0.0), begins) / np.add.reduceat(inside, begins, dtype=np.float64)
     early = step <= how.number
     at = begins + np.add.reduceat(early, begins, dtype=np.int64) - 1
     _check_long_enough(runs, curves, at < begins, f"has no point up to step {how.number:,.12g}")
     _check_long_enough(runs, curves, step[ends - 1] < how.number, f"ends before step {how.number:,.12g}")
     return value[at]
+
+
+def no_steps(how: Reduction) -> NoReturn:
+    """Raise: a reduction needs steps."""
+    name = {"share": "last", "last": "last"}.get(how.kind, how.kind)
+    raise InvalidInput(
+        f"--reduce {name} needs to know which of a run's rows comes last: name the column of steps, --step COLUMN, and "
+        "of runs, --run COLUMN; the mean needs no steps"
+    )
 
 
 def _means(value: Floats, first: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
@@ -233,12 +255,16 @@ def _check_long_enough(runs: Runs, curves: Curves, short: NDArray[np.bool_], pro
         )
 
 
-def lengths(runs: Runs, curves: Curves) -> tuple[float, float]:
-    """Return the last step of the shortest and of the longest run, by environment, where they differ most."""
+def lengths(runs: Runs, curves: Curves) -> tuple[float, float, float]:
+    """Return the last step of the shortest and of the longest run where they differ most, and of the shortest of all.
+
+    Runs on one environment are compared, by the share of training that the shortest lacks.
+    """
     last = curves.step[curves.ends - 1]
     environment = runs.environment[curves.rows]
-    found = [(last[environment == e].min(), last[environment == e].max()) for e in np.unique(environment)]
-    return max(((float(a), float(b)) for a, b in found), key=lambda ends: ends[1] - ends[0])
+    found = [(float(last[environment == e].min()), float(last[environment == e].max())) for e in np.unique(environment)]
+    shortest, longest = max(found, key=lambda ends: (ends[1] - ends[0]) / (abs(ends[1]) or 1.0))
+    return shortest, longest, float(last.min())
 
 
 def histories(runs: Runs, curves: Curves, table: ScoreTable, unit: str) -> Histories:

@@ -7,10 +7,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from untuned.adapters.score_files.importing import Scored, rows_of_paths, scored
-from untuned.adapters.score_files.reading import Reading
-from untuned.adapters.score_files.rows import Runs
-from untuned.adapters.sources import as_paths, read_scores
+from untuned.adapters.score_files.frames import rows_of_frame
+from untuned.adapters.score_files.importing import Scored, Source, rows_of_paths, scored
+from untuned.adapters.score_files.rows import Runs, gathered
+from untuned.adapters.sources import as_paths, checked_options, is_frame, read_scores
 from untuned.adapters.whole_file import whole_file
 from untuned.errors import InvalidInput
 from untuned.scores import Floats, ScoreTable
@@ -52,12 +52,17 @@ def _long(source: Any, options: dict[str, Any]) -> "tuple[polars.DataFrame, str]
     from untuned.collect.session import is_study
 
     paths = as_paths(source)
-    if not paths or any(is_study(path) for path in paths):
+    if is_frame(source):
+        asked = checked_options("a data frame", options)
+        rows = Source(gathered([rows_of_frame(source, asked)]), "the table")
+    elif paths and not any(is_study(path) for path in paths):
+        asked = checked_options("a file", options)
+        rows = rows_of_paths(paths, asked)
+    else:
         table = read_scores(source, **options)
         return to_polars(table), repr(table)
-    asked = Reading(**options)
     # Scores that are not finite are written as they are: what they count is decided when they are judged.
-    found = scored(rows_of_paths(paths, asked), asked, must_reduce=False)
+    found = scored(rows, asked, must_reduce=False)
     runs = found.curves if found.curves is not None and asked.reduce is None else found.runs
     return _frame(runs), _said(found, runs)
 
