@@ -72,7 +72,8 @@ def no_reduction(runs: Runs, where: str) -> NoReturn:
     raise NotTrials(
         where,
         "curves",
-        f"{where} has learning curves, about {points:,.0f} points per run, and a run is one trial, not {points:,.0f}.",
+        f"There are learning curves in {where}, about {points:,.0f} points per run, and a run is one trial, not "
+        f"{points:,.0f}.",
         f"Say how a curve becomes one score with --reduce HOW (reduce='...'), where HOW is {_REDUCTIONS}",
     )
 
