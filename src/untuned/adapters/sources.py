@@ -91,11 +91,16 @@ def as_paths(source: Any) -> list[Path]:
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(given, (list, tuple)) or not given:
         return []
-    return (
-        [Path(each).expanduser() for each in given]
-        if all(isinstance(each, (str, os.PathLike)) for each in given)
-        else []
-    )
+    return [_expanded(each) for each in given] if all(isinstance(each, (str, os.PathLike)) for each in given) else []
+
+
+def _expanded(given: "str | os.PathLike[str]") -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError:
+        raise InvalidInput(
+            f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"
+        ) from None
 
 
 def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:
