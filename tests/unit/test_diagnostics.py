@@ -434,7 +434,7 @@ def test_check_takes_reading_options() -> None:
     scores = {"a": {"x": [1.0, np.nan]}, "b": {"x": [2.0, 3.0]}}
     diagnosis = untuned.check(scores, ranges=(0.0, 5.0), nonfinite="worst")
     assert "failed-trials" in [finding.code for finding in diagnosis.findings]
-    with pytest.raises(untuned.InvalidInput):
-        untuned.check(scores)
+    (serious,) = untuned.check(scores).serious
+    assert (serious.code, serious.where) == ("not-finite", ("a on x",))
     with pytest.raises(untuned.UnknownName):
         untuned.check(scores, deltas=0.1)

@@ -49,7 +49,9 @@ def assert_near(found: Scores, expected: Scores) -> None:
 
 
 values = st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 3))
-steps = st.one_of(st.integers(-20, 60), st.integers(0, 400), st.integers(-40, 120).map(lambda each: each / 8)).map(float)
+steps = st.one_of(st.integers(-20, 60), st.integers(0, 400), st.integers(-40, 120).map(lambda each: each / 8)).map(
+    float
+)
 curves = st.lists(st.tuples(steps, values), min_size=1, max_size=12)
 
 

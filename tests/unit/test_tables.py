@@ -429,7 +429,7 @@ BAD_FILES: dict[str, tuple[str, bytes | str, str]] = {
     "latin-1": ("a.csv", f"{TEXT}a,x,1\ncafé,x,1\n".encode("latin1"), "a.csv is not UTF-8: byte 0xe9 in line 3"),
     "latin-1 json": ("a.jsonl", '{"algorithm": "é"}'.encode("latin1"), "a.jsonl is not UTF-8: byte 0xe9 in line 1"),
     "utf-16": ("a.csv", f"{TEXT}a,x,1\n".encode("utf-16"), "a.csv is UTF-16: save it as UTF-8"),
-    "too many fields": ("a.csv", f"{TEXT}a,x,1\na,x,1,5\n", "row 2 of a.csv has 4 fields and the header 3: a,x,1,5"),
+    "too many fields": ("a.csv", f"{TEXT}a,x,1\na,x,1,5\n", "row 2 of a.csv has 4 fields and the header 3: 'a,x,1,5'"),
     "open quotation": ("a.csv", f'{TEXT}a,x,1\n"b,x,1\n', "a.csv cannot be read as CSV"),
     "quotation mark inside": ("a.csv", f'{TEXT}5" disk,x,1\na,x,1\n', "a.csv cannot be read as CSV"),
     "decimal comma": ("a.csv", "algorithm;environment;score\na;x;1,5\n", "row 1 of a.csv has the score '1,5'"),

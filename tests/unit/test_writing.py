@@ -89,7 +89,18 @@ def test_names(form: str, name: str, tmp_path: Path) -> None:
     assert read_scores(path).algorithms == (name, "b")
 
 
-NUMBERS = [0.1, 1 / 3, 1e300, 5e-324, 2.2250738585072014e-308, -0.0, 0.0, 1e16, 123456789.123456789, -1.7976931348623157e308]
+NUMBERS = [
+    0.1,
+    1 / 3,
+    1e300,
+    5e-324,
+    2.2250738585072014e-308,
+    -0.0,
+    0.0,
+    1e16,
+    123456789.123456789,
+    -1.7976931348623157e308,
+]
 
 
 @pytest.mark.parametrize("form", FORMATS)
