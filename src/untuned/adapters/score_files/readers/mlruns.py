@@ -138,4 +138,4 @@ def _number(word: bytes) -> float:
     return float(word)
 
 
-READER = Reader(name="mlruns", title="folder of MLflow", claims=_claims, read=_read)
+READER = Reader(name="mlruns", title="MLflow metric file", claims=_claims, read=_read)

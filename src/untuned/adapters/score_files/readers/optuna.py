@@ -292,4 +292,4 @@ def _name_of(names: Sequence[str], code: object, where: str) -> str:
     return names[index]
 
 
-READER = Reader(name="optuna", title="study of Optuna", claims=_claims, read=_read)
+READER = Reader(name="optuna", title="Optuna storage file", claims=_claims, read=_read)

@@ -84,4 +84,4 @@ def _curve(series: dict[str, Any], where: str) -> Piece:
     )
 
 
-READER = Reader(name="sacred", title="run of Sacred", claims=_claims, read=_read)
+READER = Reader(name="sacred", title="Sacred metrics file", claims=_claims, read=_read)

@@ -265,4 +265,4 @@ def _damaged(file: File, position: int) -> InvalidInput:
     )
 
 
-READER = Reader(name="wandb", title="file of W&B", claims=_claims, read=_read)
+READER = Reader(name="wandb", title="W&B run file", claims=_claims, read=_read)

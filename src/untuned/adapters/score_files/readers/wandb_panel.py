@@ -140,4 +140,4 @@ def _lines(file: File) -> Iterator[tuple[int, list[str]]]:
             ) from None
 
 
-READER = Reader(name="wandb-panel", title="panel of W&B as CSV", claims=_claims, read=_read)
+READER = Reader(name="wandb-panel", title="W&B panel export", claims=_claims, read=_read)
