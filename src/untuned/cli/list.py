@@ -32,7 +32,7 @@ PROBES = {"discrete": "gridworld-5-deterministic", "continuous": "cart-pole"}
 
 def list_(
     what: Annotated[
-        str | None, typer.Argument(help="algorithms, environments, intervals, populations or readers; all of them if left out.")
+        str | None, typer.Argument(help="algorithms, environments, intervals, populations or readers; all if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
     describe: Annotated[
