@@ -49,7 +49,9 @@ def assert_near(found: Scores, expected: Scores) -> None:
 
 
 values = st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 3))
-steps = st.one_of(st.integers(-20, 60), st.integers(0, 400), st.integers(-40, 120).map(lambda each: each / 8)).map(float)
+steps = st.one_of(st.integers(-20, 60), st.integers(0, 400), st.integers(-40, 120).map(lambda each: each / 8)).map(
+    float
+)
 curves = st.lists(st.tuples(steps, values), min_size=1, max_size=12)
 
 
@@ -58,7 +60,7 @@ def ragged(draw: Callable[..., Any]) -> list[Row]:
     """Return curves of a few runs, of any length, with steps that may be there several times, in any order."""
     names = st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from("0123")
     runs = draw(st.lists(st.tuples(*names), min_size=1, max_size=6, unique=True))
-    rows = [Row(*run, step, value) for run in runs for step, value in draw(curves)]
+    rows = [Row(a, e, run, step, value) for a, e, run in runs for step, value in draw(curves)]
     return list(draw(st.permutations(rows)))
 
 

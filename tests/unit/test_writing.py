@@ -89,13 +89,25 @@ def test_names(form: str, name: str, tmp_path: Path) -> None:
     assert read_scores(path).algorithms == (name, "b")
 
 
-NUMBERS = [0.1, 1 / 3, 1e300, 5e-324, 2.2250738585072014e-308, -0.0, 0.0, 1e16, 123456789.123456789, -1.7976931348623157e308]
+NUMBERS = [
+    0.1,
+    1 / 3,
+    1e300,
+    5e-324,
+    2.2250738585072014e-308,
+    -0.0,
+    0.0,
+    1e16,
+    123456789.123456789,
+    -1.7976931348623157e308,
+]
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_numbers_to_the_last_bit(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"scores.{form}"
-    table = ScoreTable.from_dict({"a": {"x": NUMBERS}, "b": {"x": np.random.default_rng(0).normal(size=100)}})
+    many = np.random.default_rng(0).normal(size=100).tolist()
+    table = ScoreTable.from_dict({"a": {"x": NUMBERS}, "b": {"x": many}})
     write_scores(table, path)
     back = read_scores(path)
     for name in table.algorithms:
@@ -229,10 +241,10 @@ def test_a_column_of_failures_may_say_yes_and_no(values: list[Any], tmp_path: Pa
 
 def test_choices_are_written(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
-    write_scores(curves(), path, reduce="final", rename={"a": "α"}, minimize=["x"], without=["b"])
+    write_scores(curves(), path, reduce="final", rename={"a": "Σ"}, minimize=["x"], without=["b"])
     table = read_scores(path)
-    assert (table.algorithms, table.environments) == (("α",), ("x", "y"))
-    assert table.cell("α", "x").tolist() == (-read_scores(curves(), reduce="final").cell("a", "x")).tolist()
+    assert (table.algorithms, table.environments) == (("Σ",), ("x", "y"))
+    assert table.cell("Σ", "x").tolist() == (-read_scores(curves(), reduce="final").cell("a", "x")).tolist()
 
 
 def test_dictionaries_arrays_and_tables_are_written_too(tmp_path: Path) -> None:
