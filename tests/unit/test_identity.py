@@ -11,8 +11,9 @@ from untuned.errors import InvalidInput
 from untuned.scores import ScoreTable
 
 
-def table(rows: int = 4, **columns: list[Any]) -> polars.DataFrame:
-    """Return rows of one cell with scores 0, 1, 2, ..."""
+def table(**columns: list[Any]) -> polars.DataFrame:
+    """Return rows of one cell with scores 0, 1, 2, ..., and these columns; four rows without any."""
+    rows = len(next(iter(columns.values()), range(4)))
     names: dict[str, list[Any]] = {"algorithm": ["a"] * rows, "environment": ["x"] * rows}
     return polars.DataFrame({**names, **columns, "score": [float(each) for each in range(rows)]})
 
@@ -135,7 +136,7 @@ def test_points_of_curves_with_two_columns_of_runs() -> None:
     steps = [1, 2, 1, 2]
     source = table(seed=[1, 1, 2, 2], trial=[1, 1, 1, 1], step=steps)
     assert runs(read_scores(source, reduce="mean")) == ["1", "2"]
-    source = table(8, seed=[1, 1, 1, 1, 2, 2, 2, 2], trial=[1, 1, 2, 2, 1, 1, 2, 2], step=steps * 2)
+    source = table(seed=[1, 1, 1, 1, 2, 2, 2, 2], trial=[1, 1, 2, 2, 1, 1, 2, 2], step=steps * 2)
     said = refusal(source, reduce="mean")
     assert "(trial, seed)" in said
     assert "--run A,B" in said
@@ -176,8 +177,12 @@ def test_steps_without_runs_are_refused(kind: str, options: dict[str, str], tmp_
 
 
 def written(source: polars.DataFrame, path: Path) -> Path:
-    write = {"csv": source.write_csv, "jsonl": source.write_ndjson, "parquet": source.write_parquet}
-    write[path.suffix[1:]](path)
+    if path.suffix == ".csv":
+        source.write_csv(path)
+    elif path.suffix == ".jsonl":
+        source.write_ndjson(path)
+    else:
+        source.write_parquet(path)
     return path
 
 

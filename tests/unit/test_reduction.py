@@ -60,7 +60,7 @@ def ragged(draw: Callable[..., Any]) -> list[Row]:
     """Return curves of a few runs, of any length, with steps that may be there several times, in any order."""
     names = st.sampled_from("ab"), st.sampled_from("xy"), st.sampled_from("0123")
     runs = draw(st.lists(st.tuples(*names), min_size=1, max_size=6, unique=True))
-    rows = [Row(*run, step, value) for run in runs for step, value in draw(curves)]
+    rows = [Row(a, e, run, step, value) for a, e, run in runs for step, value in draw(curves)]
     return list(draw(st.permutations(rows)))
 
 

@@ -106,7 +106,8 @@ NUMBERS = [
 @pytest.mark.parametrize("form", FORMATS)
 def test_numbers_to_the_last_bit(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"scores.{form}"
-    table = ScoreTable.from_dict({"a": {"x": NUMBERS}, "b": {"x": np.random.default_rng(0).normal(size=100)}})
+    many = np.random.default_rng(0).normal(size=100).tolist()
+    table = ScoreTable.from_dict({"a": {"x": NUMBERS}, "b": {"x": many}})
     write_scores(table, path)
     back = read_scores(path)
     for name in table.algorithms:
@@ -240,10 +241,10 @@ def test_a_column_of_failures_may_say_yes_and_no(values: list[Any], tmp_path: Pa
 
 def test_choices_are_written(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
-    write_scores(curves(), path, reduce="final", rename={"a": "α"}, minimize=["x"], without=["b"])
+    write_scores(curves(), path, reduce="final", rename={"a": "Σ"}, minimize=["x"], without=["b"])
     table = read_scores(path)
-    assert (table.algorithms, table.environments) == (("α",), ("x", "y"))
-    assert table.cell("α", "x").tolist() == (-read_scores(curves(), reduce="final").cell("a", "x")).tolist()
+    assert (table.algorithms, table.environments) == (("Σ",), ("x", "y"))
+    assert table.cell("Σ", "x").tolist() == (-read_scores(curves(), reduce="final").cell("a", "x")).tolist()
 
 
 def test_dictionaries_arrays_and_tables_are_written_too(tmp_path: Path) -> None:
