@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from untuned.adapters.score_files.identity import NotTrials
-from untuned.adapters.score_files.importing import Imported, size
+from untuned.adapters.score_files.importing import CODES, Imported, size
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.sources import read
 from untuned.diagnostics.diagnose import CHECKS, diagnose
@@ -22,6 +22,7 @@ from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
+from untuned.scores import NotFinite
 
 if TYPE_CHECKING:
     from untuned.collect.session import Collected
@@ -118,7 +119,7 @@ def _sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
     The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
     """
     found = _findings(source)
-    known = {*CHECKS, *(each.code for each in found)}
+    known = {*CHECKS, *CODES, *(each.code for each in found)}
     for code in accepted:
         if code not in known:
             raise UnknownName("finding", code, known)
@@ -173,7 +174,21 @@ def check(source: Any, **options: Any) -> Diagnosis:
         found = source if isinstance(source, Imported) else read(source, **options)
     except NotTrials as error:
         return Diagnosis((error.finding,), error.where)
+    except NotFinite as error:
+        return Diagnosis((_not_finite(error),), "scores that are not all finite")
     return Diagnosis(_findings(found), found.summary or size(found.table))
+
+
+def _not_finite(error: NotFinite) -> Finding:
+    return Finding(
+        "not-finite",
+        "serious",
+        f"{error.count:,} {'score is' if error.count == 1 else 'scores are'} NaN or infinite.",
+        "A trial without a score is a trial, and often the one that matters: without it the others look better.",
+        "Give it the score it deserves, or declare what the worst score is: `--range NAME=LOW:HIGH --nonfinite worst`. "
+        "Nothing else was looked at.",
+        error.cells,
+    )
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:
@@ -258,7 +273,8 @@ def run(
         judging.check(*session.names)
         session.collect(workers=workers, **collecting).check_complete()
         table = session.scores()
-    return judging.judge(table, workers=workers, progress=progress)
+    source = Imported(table, study=session.folder)
+    return evaluate(source, judging=judging, workers=workers, progress=progress)
 
 
 def plan(

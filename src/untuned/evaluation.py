@@ -649,6 +649,16 @@ class Evaluation:
     @property
     def condition(self) -> str:
         """What the promise of a guaranteed method depends on, the end of a sentence."""
+        accepted = [each.code for each in self.findings if each.severity == "serious"]
+        if not accepted:
+            return self._condition
+        return (
+            f"{self._condition}, and only if the scores are independent runs, which they do not look like "
+            f"({' and '.join(accepted)}: the finding was accepted)"
+        )
+
+    @property
+    def _condition(self) -> str:
         if not self.anytime:
             given = any(each.weights == "given" for each in self.rankings)
             return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"

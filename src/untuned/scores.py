@@ -29,6 +29,25 @@ Nonfinite = Literal["error", "worst"]
 EVERYWHERE: Range = (-np.inf, np.inf)
 
 
+class NotFinite(InvalidInput):
+    """Scores that are NaN or infinite.
+
+    Parameters
+    ----------
+    message
+        Says where the first is, and what to do.
+    count
+        How many there are.
+    cells
+        Where they are: ``"dqn on pong"``.
+    """
+
+    def __init__(self, message: str, count: int, cells: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.count = count
+        self.cells = cells
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable:
     """Scores for every algorithm on every environment, ragged, higher is better.
@@ -413,13 +432,15 @@ def _checked(
     if nonfinite not in ("error", "worst"):
         raise InvalidInput(f"nonfinite={nonfinite!r}: pass 'error' or 'worst'")
     limits = _limits(environments, ranges)
+    if nonfinite == "error":
+        _refuse_nonfinite(algorithms, environments, cells)
     failed_ae = np.zeros((len(algorithms), len(environments)), dtype=np.int64)
     if failed is not None:
         failed_ae += failed.reshape(failed_ae.shape)
     for a, algorithm in enumerate(algorithms):
         for e, environment in enumerate(environments):
             cell = cells[a][e]
-            failed_ae[a, e] += _settle_nonfinite(cell, limits[e], nonfinite, algorithm, environment)
+            failed_ae[a, e] += _count_nonfinite_as_worst(cell, limits[e], algorithm, environment)
             _check_within(cell, limits[e], algorithm, environment)
             cell.setflags(write=False)
     return cls(
@@ -454,22 +475,33 @@ def _range(name: str, pair: object) -> Range:
     return low, high
 
 
-def _settle_nonfinite(cell: Floats, limits: Range, nonfinite: str, algorithm: str, environment: str) -> int:
-    """Count scores that are not finite as the worst, or refuse them; return how many there are."""
+def _refuse_nonfinite(algorithms: Sequence[str], environments: Sequence[str], cells: list[list[Floats]]) -> None:
+    found = {(a, e): np.flatnonzero(~np.isfinite(cell)) for a, row in enumerate(cells) for e, cell in enumerate(row)}
+    bad = {cell: trials for cell, trials in found.items() if trials.size}
+    if not bad:
+        return
+    (a, e), trials = next(iter(bad.items()))
+    count = sum(each.size for each in bad.values())
+    raise NotFinite(
+        f"the scores of {algorithms[a]!r} on {environments[e]!r} are not all finite: trial {trials[0] + 1} of "
+        f"{cells[a][e].size} is {cells[a][e][trials[0]]:g}"
+        f"{f', and {count - 1} more are not finite either' if count > 1 else ''}. A trial must not be dropped: give it "
+        "the score it deserves, or declare the environment's range and pass nonfinite='worst' (--range NAME=LOW:HIGH "
+        "--nonfinite worst)",
+        count,
+        tuple(f"{algorithms[a]} on {environments[e]}" for a, e in bad),
+    )
+
+
+def _count_nonfinite_as_worst(cell: Floats, limits: Range, algorithm: str, environment: str) -> int:
+    """Give scores that are not finite the worst score, and return how many there are."""
     bad = np.flatnonzero(~np.isfinite(cell))
     if not bad.size:
         return 0
-    where = f"{algorithm!r} on {environment!r}"
-    if nonfinite == "error":
-        raise InvalidInput(
-            f"the scores of {where} are not all finite: trial {bad[0] + 1} of {cell.size} is {cell[bad[0]]:g}"
-            f"{f', and {bad.size - 1} more are not finite either' if bad.size > 1 else ''}. A trial must not be "
-            "dropped: give it the score it deserves, or declare the environment's range and pass nonfinite='worst'"
-        )
     if not np.isfinite(limits[0]):
         raise InvalidInput(
-            f"the scores of {where} are not all finite, and {environment!r} declares no worst score: pass "
-            f"ranges={{{environment!r}: (lowest, highest)}}"
+            f"the scores of {algorithm!r} on {environment!r} are not all finite, and {environment!r} declares no worst "
+            f"score: pass ranges={{{environment!r}: (lowest, highest)}} (--range {environment}=LOW:HIGH)"
         )
     cell[bad] = limits[0]
     return int(bad.size)

@@ -38,7 +38,7 @@ def test_good_scores(call: Call, good: Path) -> None:
     said = call(good)
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert lines[0] == "3 algorithms on 4 environments, 144 scores (12 per cell)"
+    assert lines[0] == "3 algorithms x 4 environments x 12 runs from good.csv"
     assert "note: tuned" in lines
     assert lines[-1] == "1 note"
     assert not any(line.endswith(" ") for line in lines)
@@ -75,7 +75,7 @@ def test_mistakes(call: Call, good: Path, tmp_path: Path) -> None:
     assert call().code == 2
     several = call(good, good)
     assert several.code == 2
-    assert "2 paths" in several.err
+    assert "given twice" in several.err
     bad = tmp_path / "bad.csv"
     bad.write_text("algorithm,environment,score\na,x,high\n", encoding="utf-8")
     said = call(bad)

@@ -71,7 +71,7 @@ def test_every_command_has_help() -> None:
     printed = succeeded("list", "--help")
     assert "Usage: untuned list" in printed
     assert "--json" in printed
-    assert said_once("List algorithms, environments, interval methods and the populations they are tested on.", printed)
+    assert said_once("List algorithms, environments, interval methods, the populations they are tested on, and readers of files.", printed)
 
 
 def test_no_arguments_show_the_help() -> None:
@@ -143,7 +143,7 @@ def test_json_names_ids_that_gymnasium_makes() -> None:
 
 def test_json_of_everything_is_one_object() -> None:
     everything = json.loads(succeeded("list", "--json"), parse_constant=_refuse)
-    assert set(everything) == {"algorithms", "environments", "intervals", "populations"}
+    assert set(everything) == {"algorithms", "environments", "intervals", "populations", "readers"}
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
 

@@ -405,35 +405,36 @@ def test_no_table_stops_the_checks(data: st.DataObject) -> None:
         assert finding.severity in SEVERITIES
         assert finding.found.endswith(".")
         assert all(isinstance(place, str) for place in finding.where)
-    untuned.Diagnosis.of(table).to_json()
+    untuned.check(table).to_json()
 
 
 # The door.
 
 
 def test_check_in_python() -> None:
-    diagnosis = untuned.check(twice(normal((3, 6, 5))))
+    diagnosis = untuned.check(twice(normal((3, 6, 5))), axes="algorithm,environment,run")
     assert isinstance(diagnosis, untuned.Diagnosis)
     assert [finding.code for finding in diagnosis.serious] == ["repeated-runs"]
     assert json.loads(diagnosis.to_json()) == diagnosis.to_dict()
     text = str(diagnosis)
     assert text == repr(diagnosis)
-    assert text.startswith("3 algorithms on 6 environments, 180 scores (10 per cell)\n\nserious: repeated-runs\n")
+    assert text.startswith("3 algorithms x 6 environments x 10 runs from an array")
+    assert "\n\nserious: repeated-runs\n" in text
     assert "... and 13 more" in text
-    assert text.endswith("\n\n1 serious, 1 note")
+    assert text.endswith("\n\n1 serious, 2 notes")
 
 
 def test_a_table_without_scores() -> None:
     empty = untuned.check({})
     assert empty.findings == ()
-    assert str(empty) == "0 algorithms on 0 environments, no scores\n\nnothing found"
+    assert str(empty) == "0 algorithms x 0 environments x 0 runs\n\nnothing found"
 
 
 def test_check_takes_reading_options() -> None:
     scores = {"a": {"x": [1.0, np.nan]}, "b": {"x": [2.0, 3.0]}}
     diagnosis = untuned.check(scores, ranges=(0.0, 5.0), nonfinite="worst")
     assert "failed-trials" in [finding.code for finding in diagnosis.findings]
-    with pytest.raises(untuned.InvalidInput):
-        untuned.check(scores)
+    (serious,) = untuned.check(scores).serious
+    assert (serious.code, serious.where) == ("not-finite", ("a on x",))
     with pytest.raises(untuned.UnknownName):
         untuned.check(scores, deltas=0.1)

@@ -69,12 +69,12 @@ def test_scores_draws_and_returns_belong_to_the_same_trials(folder: Path) -> Non
     assert histories.facts["definitions"] == "one 3"
 
 
-def test_whoever_counts_failures_gets_a_report(folder: Path) -> None:
+def test_a_study_with_failures_gets_a_report(folder: Path) -> None:
     with pytest.raises(InvalidInput, match="nonfinite"):
         untuned.report(folder, weights="uniform")
     report = untuned.report(folder, weights="uniform", nonfinite="worst")
     assert report.histories is not None
-    assert "A trial that failed counts as worse than all others" in report.html
+    assert "that failed count as worse than all others" in " ".join(report.html.split())
 
 
 def test_a_study_of_something_else_is_refused(folder: Path) -> None:

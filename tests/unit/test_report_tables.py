@@ -67,20 +67,26 @@ def scores(algorithms: tuple[str, ...], environments: tuple[str, ...], trials: i
     }
 
 
+def evaluated(given: Any, **options: Any) -> Evaluation:
+    """Return the evaluation of scores that are in an order on purpose, which `untuned.evaluate` would refuse."""
+    known = {name: options.pop(name) for name in ("ranges", "nonfinite") if name in options}
+    return untuned.Judging(**options).judge(untuned.read_scores(given, **known))
+
+
 @pytest.fixture(scope="module")
 def plain() -> Evaluation:
     given = scores(("sarsa-parl2", "q_parl2", "PPO", "Sarsa(λ)"), ("maze", "arm", "cart-pole"), 900)
     # Better on the maze, as good on the arm, not tried on the cart.
     given["q_parl2"]["maze"] = given["sarsa-parl2"]["maze"]
     del given["Sarsa(λ)"]["cart-pole"]
-    return untuned.evaluate(given, ranges={"maze": (-0.01, 0.01), "arm": (-10, 10)}, weights="uniform", refine=0)
+    return evaluated(given, ranges={"maze": (-0.01, 0.01), "arm": (-10, 10)}, weights="uniform", refine=0)
 
 
 @pytest.fixture(scope="module")
 def horrible() -> Evaluation:
     given = scores(HORRIBLE, PLACES, 20)
     del given["=1+1"]["中"]
-    return untuned.evaluate(given, weights="uniform", ranges={"Cart Pole": (-1e3, 1e3)}, refine=0)
+    return evaluated(given, weights="uniform", ranges={"Cart Pole": (-1e3, 1e3)}, refine=0)
 
 
 def all_tables(evaluation: Evaluation) -> dict[str, Table]:
@@ -152,12 +158,12 @@ def test_head_to_head_is_that_of_the_evaluation(plain: Evaluation) -> None:
     frame = polars.read_csv(io.StringIO(tables.head_to_head(plain).to_csv()))
     assert frame.to_dicts() == plain.head_to_head_rows()
     assert "need not form an order" in tables.head_to_head(plain).caption
-    alone = untuned.evaluate(scores(("a", "b"), ("x", "y"), 10), weights="game")
+    alone = evaluated(scores(("a", "b"), ("x", "y"), 10), weights="game")
     assert tables.head_to_head(alone).rows == ()
 
 
 def test_tables_name_the_weights_and_how_robust_verdicts_are() -> None:
-    found = untuned.evaluate(scores(("a", "b", "c"), ("x", "y", "z"), 30))
+    found = evaluated(scores(("a", "b", "c"), ("x", "y", "z"), 30))
     for each in found.each_ranking:
         assert tables.aggregate(each).title.endswith(each.rankings[0].title)
         assert each.under_weights in tables.aggregate(each).caption
@@ -181,14 +187,14 @@ def test_tables_name_the_weights_and_how_robust_verdicts_are() -> None:
 
 def test_the_weights_are_those_of_the_evaluation() -> None:
     given = scores(("a", "b", "c"), ("x", "y"), 10)
-    evaluation = untuned.evaluate(given, weights={"x": 1, "y": 3})
+    evaluation = evaluated(given, weights={"x": 1, "y": 3})
     table = tables.weights(evaluation)
     frame = polars.read_csv(io.StringIO(table.to_csv()))
     assert frame.filter(of="environment").drop("of").rows() == [("y", 0.75), ("x", 0.25)]
     assert frame.filter(of="reference")["weight"].sum() == pytest.approx(1.0)
     assert table.caption.endswith("They were given.")
-    assert "the game's equilibrium" in tables.weights(untuned.evaluate(given)).caption
-    assert tables.weights(untuned.evaluate(given).under("uniform")).caption.endswith("They are equal.")
+    assert "the game's equilibrium" in tables.weights(evaluated(given)).caption
+    assert tables.weights(evaluated(given).under("uniform")).caption.endswith("They are equal.")
 
 
 def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -> None:
@@ -196,7 +202,7 @@ def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -
     ranks = dict(zip(plain.algorithms, plain.ranks.best.tolist(), strict=True))
     assert bold == {name: rank == 1 for name, rank in ranks.items()}
     assert set(bold.values()) == {True, False}
-    few = untuned.evaluate(scores(("a", "b"), ("x", "y"), 3))
+    few = evaluated(scores(("a", "b"), ("x", "y"), 3))
     assert not any(row.bold for row in tables.aggregate(few).rows)
     assert "None is bold" in tables.aggregate(few).caption
     line = next(line for line in tables.aggregate(plain).to_markdown().splitlines() if "sarsa-parl2" in line)
@@ -217,7 +223,7 @@ def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> N
     assert "infinite end" not in maze
     assert "A dash" not in maze
     # Anderson's intervals keep their word whatever the method of the aggregates does.
-    approximate = untuned.evaluate(plain.scores, intervals="pbp-t", weights="uniform", delta=0.07)
+    approximate = evaluated(plain.scores, intervals="pbp-t", weights="uniform", delta=0.07)
     assert "approximate" in tables.aggregate(approximate).caption
     assert "With probability at least 93 %" in tables.environment(approximate, "maze").caption
     assert "approximate" not in tables.environment(approximate, "maze").caption
@@ -225,7 +231,7 @@ def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> N
 
 def test_captions_name_what_failed() -> None:
     table = {"a": {"x": [np.nan] * 9, "y": [np.nan] * 9}, "b": {"x": range(9), "y": range(9)}}
-    found = untuned.evaluate(table, ranges=(0, 9), nonfinite="worst").under("uniform")
+    found = evaluated(table, ranges=(0, 9), nonfinite="worst").under("uniform")
     for each in (tables.aggregate, tables.pairs, tables.head_to_head, tables.environments):
         assert "a failed in all of its 18 trials" in each(found).to_markdown()
         assert "a failed in all of its 18 trials" in each(found).to_latex()

@@ -21,7 +21,18 @@ from untuned.scores import ScoreTable
 _CHOICE = ("algorithms", "environments", "without", "rename", "minimize", "accept")
 _KNOWLEDGE = ("ranges", "identical", "nonfinite", "provenance")
 _OF_AN_ARRAY = ("axes", "reduce", *_CHOICE, *_KNOWLEDGE)
-_OF_A_FRAME = ("algorithm", "environment", "score", "columns", "run", "step", "reduce", *_CHOICE, *_KNOWLEDGE)
+_OF_A_FRAME = (
+    "algorithm",
+    "environment",
+    "score",
+    "columns",
+    "run",
+    "configuration",
+    "step",
+    "reduce",
+    *_CHOICE,
+    *_KNOWLEDGE,
+)
 
 _ACCEPTED = """pass one of
   the path of a file or folder (CSV, Parquet, JSON, NumPy; logs of other programs), several of them, or a study;
@@ -107,14 +118,16 @@ def as_paths(source: Any) -> list[Path]:
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(given, (list, tuple)) or not given:
         return []
-    return list(map(_path, given)) if all(isinstance(each, (str, os.PathLike)) for each in given) else []
+    return [_expanded(each) for each in given] if all(isinstance(each, (str, os.PathLike)) for each in given) else []
 
 
-def _path(given: "str | os.PathLike[str]") -> Path:
+def _expanded(given: "str | os.PathLike[str]") -> Path:
     try:
         return Path(given).expanduser()
     except RuntimeError:
-        raise InvalidInput(f"{str(given)!r}: nobody has this home folder; write the whole path") from None
+        raise InvalidInput(
+            f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"
+        ) from None
 
 
 def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:

@@ -19,7 +19,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
         Where it cannot be written.
     """
     path = Path(path).expanduser()
-    new = path.with_name(f".{path.name[:100]}.{os.getpid()}")
+    new = path.parent / f".{path.name[:100]}.{os.getpid()}"
     try:
         with new.open("wb") as file:
             yield file

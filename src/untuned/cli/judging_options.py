@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 SOURCES = "Files or folders with scores or logs (CSV, Parquet, JSON, NumPy, TensorBoard, ...), - for stdin; or a study."
-Sources = Annotated[list[str], typer.Argument(metavar="PATH...", help=SOURCES, show_default=False)]
+Sources = Annotated[list[str], typer.Argument(metavar="PATH", help=SOURCES, show_default=False)]
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
 ]

@@ -22,6 +22,7 @@ class What(StrEnum):
     ENVIRONMENTS = "environments"
     INTERVALS = "intervals"
     POPULATIONS = "populations"
+    READERS = "readers"
 
 
 #: Algorithms are described on one environment of each kind of states: what they draw depends on nothing else, but
@@ -31,7 +32,7 @@ PROBES = {"discrete": "gridworld-5-deterministic", "continuous": "cart-pole"}
 
 def list_(
     what: Annotated[
-        str | None, typer.Argument(help="algorithms, environments, intervals or populations; everything if left out.")
+        str | None, typer.Argument(help="algorithms, environments, intervals, populations or readers; all if left out.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
     describe: Annotated[
@@ -39,7 +40,7 @@ def list_(
         typer.Option("--describe", metavar="NAME", help="Show where an algorithm's hyperparameters come from."),
     ] = None,
 ) -> None:
-    """List algorithms, environments, interval methods and the populations they are tested on."""
+    """List algorithms, environments, interval methods, the populations they are tested on, and readers of files."""
     if what is not None and what not in list(What):
         raise UnknownName("list", what, What)
     if describe is not None:
@@ -91,6 +92,10 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
             }
             for each in (*populations(), *few_runs())
         ]
+    if what is What.READERS:
+        from untuned.adapters.score_files.registry import readers
+
+        return [{"name": each.name, "summary": each.title} for each in readers() if each.name != "refused"]
     from untuned.judge.methods import DEFAULT, METHODS
 
     return [
@@ -145,6 +150,7 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.ENVIRONMENTS: "Environments",
         What.INTERVALS: "Interval methods",
         What.POPULATIONS: "Populations that interval methods are tested on",
+        What.READERS: "Files of other programs that are read",
     }
     console = make_console(max(_WIDE.values()))
     if console.width < _NARROW:
@@ -209,13 +215,14 @@ def _print_description(facts: dict[str, Any]) -> None:
 
 #: Columns that names and a line need; and that the whole table of each kind needs.
 _NARROW = 60
-_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80, What.POPULATIONS: 80}
+_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80, What.POPULATIONS: 80, What.READERS: 60}
 
 _HEADINGS = {
     What.ALGORITHMS: ("in the paper",),
     What.ENVIRONMENTS: ("states", "actions", "episodes", "steps at most", "return within"),
     What.INTERVALS: ("keeps its level",),
     What.POPULATIONS: ("board",),
+    What.READERS: (),
 }
 _JUSTIFIED: dict[What, Any] = dict.fromkeys(What, "left") | {What.ENVIRONMENTS: "right"}
 

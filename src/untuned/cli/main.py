@@ -1,6 +1,7 @@
 """The ``untuned`` program: its commands, and what happens when something goes wrong."""
 
 import os
+import re
 import sys
 import traceback
 from typing import Annotated, Any
@@ -113,4 +114,7 @@ def _complain(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
     else:
-        typer.echo(message, err=True)
+        # A name in a file must not move the cursor or colour the screen.
+        typer.echo(
+            re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", message), err=True
+        )

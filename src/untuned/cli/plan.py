@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @takes_records
 def plan(
-    sources: Annotated[list[str] | None, typer.Argument(metavar="[PATH...]", help=SOURCES, show_default=False)] = None,
+    sources: Annotated[list[str] | None, typer.Argument(metavar="PATH", help=SOURCES, show_default=False)] = None,
     *,
     judging: Judging,
     reading: Reading,

@@ -36,7 +36,7 @@ def reproduce(
         found = reproduction(
             out,
             trials=trials,
-            environments=None if environments is None else names(environments),
+            environments=None if environments is None else names(environments) if environments else (),
             workers=workers,
             watch=display.collecting,
             progress=display.judging,

@@ -4,9 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from untuned.diagnostics.diagnose import diagnose
 from untuned.diagnostics.finding import SEVERITIES, Finding, Severity, counted, first_of
-from untuned.scores import ScoreTable, spread
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,17 +21,6 @@ class Diagnosis:
 
     findings: tuple[Finding, ...]
     size: str
-
-    @classmethod
-    def of(cls, table: ScoreTable) -> "Diagnosis":
-        """Return what the checks find in a table.
-
-        Parameters
-        ----------
-        table
-            Any table of scores.
-        """
-        return cls(diagnose(table), _size(table))
 
     @property
     def serious(self) -> tuple[Finding, ...]:
@@ -82,11 +69,3 @@ def heading(finding: Finding) -> str:
 def details(finding: Finding) -> list[str]:
     """Return the lines below a finding's heading: what, why, what to do, and the first places."""
     return [finding.found, finding.why, finding.remedy, *first_of(finding.where)]
-
-
-def _size(table: ScoreTable) -> str:
-    names = f"{counted(len(table.algorithms), 'algorithm')} on {counted(len(table.environments), 'environment')}"
-    trials = table.trials
-    if not trials.size:
-        return f"{names}, no scores"
-    return f"{names}, {counted(int(trials.sum()), 'score')} ({spread(trials)} per cell)"

@@ -174,7 +174,8 @@ def _numbers(array: NDArray[Any], name: str) -> Floats:
         )
     if not array.size or not array.ndim:
         raise InvalidInput(f"{name} has shape {_shape(array.shape)}: it needs the scores of several runs")
-    return array.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
 
 
 def _order(
@@ -235,7 +236,7 @@ def _ambiguous(shape: tuple[int, ...], name: str, fitting: Sequence[tuple[str, .
     example = ",".join(likely[min(1, len(likely) - 1)])
     return InvalidInput(
         f"{name} has an axis that could be several things: {_shape(shape)} could be {readings}: say --axes {example}, "
-        "or whichever order it is"
+        "or the order that it has"
     )
 
 
@@ -256,8 +257,7 @@ def _asked(axes: str, shape: tuple[int, ...], name: str, algorithm: str | None) 
         )
     if algorithm is not None and "algorithm" in known:
         raise InvalidInput(
-            f"{name} holds the scores of one algorithm: --axes {axes} has to leave out algorithm, --axes "
-            "run,environment"
+            f"{name} holds the scores of one algorithm, so that --axes {axes} has to do without: --axes run,environment"
         )
     return tuple(known)
 

@@ -56,18 +56,13 @@ def kept(runs: Runs, asked: Reading) -> Runs:
     keep = np.isin(runs.algorithm, _codes(runs.algorithms, algorithms)) & np.isin(
         runs.environment, _codes(runs.environments, environments)
     )
-    rows = np.flatnonzero(keep)
+    found = runs.take(np.flatnonzero(keep))
     return replace(
-        runs,
+        found,
         algorithms=tuple(algorithms),
         environments=tuple(environments),
-        algorithm=_moved(runs.algorithms, algorithms)[runs.algorithm[rows]],
-        environment=_moved(runs.environments, environments)[runs.environment[rows]],
-        runs={heading: (names, codes[rows]) for heading, (names, codes) in runs.runs.items()},
-        score=runs.score[rows],
-        step=None if runs.step is None else runs.step[rows],
-        failed=None if runs.failed is None else runs.failed[rows],
-        origin=rows,
+        algorithm=_moved(runs.algorithms, algorithms)[found.algorithm],
+        environment=_moved(runs.environments, environments)[found.environment],
     )
 
 

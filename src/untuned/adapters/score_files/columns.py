@@ -4,7 +4,9 @@ Columns may be those of polars, pandas or pyarrow, arrays or lists. Only polars 
 the others are recognised by what they can do.
 """
 
+import fnmatch
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -46,13 +48,30 @@ USUAL = {
 }
 #: What a column of failures has where a trial did not fail: nothing, or a word or number for no.
 _NOT_FAILED = ("", "false", "no", "0", "0.0", "nan", "none", "null")
+#: The heading under which combinations of hyperparameters stand among the columns that name runs.
+CONFIGURATION = "configuration"
 #: More columns than this are not listed one by one.
 _MANY = 20
+#: The heading under which combinations of hyperparameters stand among the columns that name runs.
+CONFIGURATION = "configuration"
+#: More columns than this are not compared letter by letter with a name that is missing.
+_COMPARED = 2000
+#: Characters of a value that a message shows.
+_LONG = 120
 
 
 def plain(name: object) -> str:
     """Return a column's name without case, spaces and signs, as it is looked up among the usual ones."""
     return re.sub(r"[\s_./-]+", "", str(name)).casefold()
+
+
+def shown(value: object) -> str:
+    """Return a value of a file as a message shows it: without control characters, and cut where it is long."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} of many levels"
+    return text if len(text) <= _LONG else f"{text[: _LONG - 20]}... ({len(text):,} characters)"
 
 
 @dataclass(frozen=True)
@@ -141,7 +160,7 @@ class Columns:
         else:
             codes, values = self._factorized(kind, position)
         if codes.size and codes.min() < 0:
-            self._refuse(codes < 0, f"has no {kind}: column {name!r} is empty there. Every score needs its {kind}")
+            self._refuse(codes < 0, f"has no {kind}: column {shown(name)} is empty there. Every score needs its {kind}")
         # Different values may have the same name: 1 and "1".
         known: dict[str, int] = {}
         moved = np.array([known.setdefault(str(value), len(known)) for value in values], dtype=np.int32)
@@ -150,7 +169,8 @@ class Columns:
             if not text.strip():
                 self._refuse(
                     moved[codes] == index,
-                    f"has an empty name: column {name!r} is {text!r} there. Every score needs the name of its {kind}",
+                    f"has an empty name: column {shown(name)} is {shown(text)} there. Every score needs the "
+                    f"name of its {kind}",
                 )
         return names, (codes if len(names) == len(values) else moved[codes]).astype(np.int32)
 
@@ -170,7 +190,7 @@ class Columns:
         series = _series(self.values[position])
         if series.dtype.is_nested() or series.dtype == polars.Binary:
             raise InvalidInput(
-                f"column {self.names[position]!r} of {self.where} holds {series.dtype}, not names: "
+                f"column {shown(self.names[position])} of {self.where} holds {series.dtype}, not names: "
                 f"say which column names the {kind} with {kind}='...'"
             )
         if series.dtype == polars.Object:
@@ -188,7 +208,9 @@ class Columns:
         """Return numbers; a score that is missing is NaN, so that it counts as a trial without a finite score."""
         column = _Numbers(self, kind, position).read()
         if kind == "step" and not np.isfinite(column).all():
-            self._refuse(~np.isfinite(column), f"has no step: column {self.names[position]!r} is empty or not finite")
+            self._refuse(
+                ~np.isfinite(column), f"has no step: column {shown(self.names[position])} is empty or not finite"
+            )
         return column
 
     def _refuse(self, bad: NDArray[np.bool_], message: str) -> NoReturn:
@@ -274,7 +296,8 @@ class _Numbers:
 
     def _not_a_number(self, row: int, value: object) -> NoReturn:
         raise InvalidInput(
-            f"row {self.table.number(row)} of {self.table.where} has the {self.kind} {value!r} (column {self._name!r}),"
+            f"row {self.table.number(row)} of {self.table.where} has the {self.kind} {shown(value)} (column "
+            f"{shown(self._name)}),"
             " which is not a number: write numbers with a decimal point, as in -12.5 or 1e3, and leave the cell empty "
             f"or write nan where a trial has no score; or say which column has the {self.kind}s with {self.kind}='...'"
         )
@@ -282,19 +305,26 @@ class _Numbers:
     def _not_numbers(self, dtype: object) -> NoReturn:
         first = next(iter(self.table.values[self.position]), None)
         raise InvalidInput(
-            f"column {self._name!r} of {self.table.where} holds {dtype}, not numbers: row {self.table.number(0)} is "
-            f"{first!r}. Say which column has the {self.kind}s with {self.kind}='...'"
+            f"column {shown(self._name)} of {self.table.where} holds {dtype}, not numbers: row "
+            f"{self.table.number(0)} is {shown(first)}. Say which column has the {self.kind}s with {self.kind}='...'"
         )
 
 
 def combined(columns: Sequence[Named]) -> Named:
-    """Return the combinations of several columns of names, as one column."""
-    names, codes = columns[0]
-    for more, other in columns[1:]:
+    """Return the combinations of several columns of names, as one column; different ones have different names."""
+    if len(columns) == 1:
+        return columns[0]
+    (names, codes), *others = [([_word(name) for name in names], codes) for names, codes in columns]
+    for more, other in others:
         pairs, joint = np.unique(codes.astype(np.int64) * len(more) + other, return_inverse=True)
         names = [f"{names[pair // len(more)]} {more[pair % len(more)]}" for pair in pairs.tolist()]
         codes = joint.astype(np.int32)
     return names, codes
+
+
+def _word(name: str) -> str:
+    """Return a name in quotation marks if it could be taken for several."""
+    return repr(name) if " " in name or name[:1] in "\"'" else name
 
 
 def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Callable[[], Sequence[object]]) -> Chosen:
@@ -321,14 +351,17 @@ def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Ca
     for role, position in roles.items():
         if position is not None and by_position.setdefault(position, role) != role:
             raise InvalidInput(
-                f"column {found[position]!r} is named for both {by_position[position]} and {role}: give each its own "
-                "column"
+                f"column {shown(found[position])} is named for both {by_position[position]} and {role}: give "
+                "each its own column"
             )
     if "failure" in found and "failure" not in given.values():
         roles["failure"] = found.index("failure")
     return Chosen(
         {role: position for role, position in roles.items() if position is not None},
-        _run_columns(found, asked.run, set(by_position), where),
+        {
+            **_configuration(found, asked.configuration, where),
+            **_run_columns(found, asked.run, set(by_position), where),
+        },
     )
 
 
@@ -355,17 +388,33 @@ def _position(found: Sequence[str], role: str, given: str | None, where: str) ->
         return found.index(name)
     if given is not None:
         if role == "step":
-            raise InvalidInput(f"{where} has no column {given!r}. It has {_listed(list(map(repr, found)))}")
+            raise InvalidInput(f"{where} has no column {given!r}. It has {_listed(list(map(shown, found)))}")
         return None
     usual = [position for position, name in enumerate(found) if plain(name) in USUAL[role]]
     if role == "step":
         return min(usual, key=lambda each: USUAL[role].index(plain(found[each])), default=None)
     if len(usual) > 1:
         raise InvalidInput(
-            f"{where} has no column {role!r}, and {_listed([repr(found[each]) for each in usual])} may be it: say "
+            f"{where} has no column {role!r}, and {_listed([shown(found[each]) for each in usual])} may be it: say "
             f"which with {role}='...' (--columns A,E,S)"
         )
     return usual[0] if usual else None
+
+
+def _configuration(found: Sequence[str], given: str | None, where: str) -> dict[str, tuple[int, ...]]:
+    """Return the columns of hyperparameters under the heading of configurations."""
+    if given is None:
+        return {}
+    positions = []
+    for pattern in given.split(","):
+        matching = [each for each, name in enumerate(found) if fnmatch.fnmatchcase(name, pattern)]
+        if not matching:
+            raise InvalidInput(
+                f"{where} has no column {pattern!r}, which --configuration names. It has "
+                f"{_listed(list(map(repr, found)))}"
+            )
+        positions += matching
+    return {CONFIGURATION: tuple(dict.fromkeys(positions))}
 
 
 def _run_columns(found: Sequence[str], given: str | None, taken: set[int], where: str) -> dict[str, tuple[int, ...]]:
@@ -376,13 +425,14 @@ def _run_columns(found: Sequence[str], given: str | None, taken: set[int], where
             if found.count(name) != 1:
                 raise InvalidInput(
                     f"{where} has {found.count(name) or 'no'} columns called {name!r}, which --run names. It has "
-                    f"{_listed(list(map(repr, found)))}"
+                    f"{_listed(list(map(shown, found)))}"
                 )
         return {given: tuple(found.index(name) for name in names)}
     usual = [each for each, name in enumerate(found) if plain(name) in USUAL["run"] and each not in taken]
     # The most specific first: a seed may serve several runs.
     usual.sort(key=lambda each: USUAL["run"].index(plain(found[each])))
-    return {found[each]: (each,) for each in usual if found.count(found[each]) == 1}
+    counts = Counter(found)
+    return {found[each]: (each,) for each in usual if counts[found[each]] == 1}
 
 
 def _about_missing(
@@ -395,7 +445,7 @@ def _about_missing(
     named = dict(zip(ROLES, wanted, strict=True))
     free = [name for name in found if name not in wanted]
     absent = _listed([repr(named[role]) for role in missing])
-    message = f"{where} has no column {absent}. It has {_listed(list(map(repr, found))) or 'no columns'}"
+    message = f"{where} has no column {absent}. It has {_listed(list(map(shown, found))) or 'no columns'}"
     advice = []
     for role in missing:
         near = _nearest_column(named[role], free)
@@ -404,6 +454,11 @@ def _about_missing(
     message += f"; did you mean {', '.join(advice)}?" if advice else "."
     options = ", ".join(f"{role}='...'" for role in missing)
     message += f" Rename the columns, or pass {options} with the names they have (--columns A,E,S)"
+    numeric = [name for name, value in zip(found, example(), strict=False) if name in free and _is_number(value)]
+    others = [name for name in numeric if not any(plain(name) in USUAL[role] for role in ("run", "step"))]
+    if missing == ["score"] and others and not advice:
+        names = [f"--columns {','.join([*wanted[:2], name])}" for name in others[:3]]
+        message += f", for example {' or '.join(names)}"
     wide = _as_long_form(free, found, example) if {"environment", "score"} <= set(missing) else None
     if wide is not None:
         message += (
@@ -416,7 +471,7 @@ def _about_missing(
 def _nearest_column(name: str, free: Sequence[object]) -> str | None:
     """Return the column that is most likely meant: spelled alike, or an abbreviation."""
     texts = [column for column in free if isinstance(column, str)]
-    near = nearest(str(name), texts)
+    near = nearest(str(name), texts) if len(texts) <= _COMPARED else None
     if near is not None:
         return near
     return next(
@@ -429,11 +484,14 @@ def _as_long_form(free: Sequence[str], found: Sequence[str], example: Callable[[
     """Return three lines in long form, made of the table at hand, if its columns look like environments."""
     first = dict(zip(found, example(), strict=False))
     numeric = [name for name in free if _is_number(first.get(name))]
-    texts = [name for name in found if name in first and name not in numeric]
+    numbers = set(numeric)
+    texts = [name for name in found if name in first and name not in numbers]
     # Long form under other names has names of algorithms and of environments, so more than one column of text.
     if len(numeric) < 2 or len(texts) > 1:
         return None
     algorithm = str(first[texts[0]]) if texts else "my-algorithm"
+    if any(len(each) > _LONG for each in (algorithm, *numeric[:2], *(str(first[name]) for name in numeric[:2]))):
+        return None
     rows = [",".join(ROLES), *(f"{algorithm},{name},{first[name]}" for name in numeric[:2])]
     return "\n".join(f"    {row}" for row in rows)
 

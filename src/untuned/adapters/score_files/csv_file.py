@@ -5,38 +5,24 @@ import csv
 import io
 from collections.abc import Iterator
 
-from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.opening import HEAD, File
 from untuned.errors import InvalidInput
 
 #: A row's number as the user counts, from 1 below the header, and its cells.
 Record = tuple[int, list[str]]
 
 
-def header(file: File, separator: str = ",", skip: int = 0) -> list[str]:
-    """Return the names in a file's header as far as its first bytes show, for recognising it; empty for what is not text.
-
-    Parameters
-    ----------
-    file
-        The file.
-    separator
-        What stands between cells.
-    skip
-        How many lines stand above the header.
-    """
-    return next(iter(sample(file, separator, skip)), [])
+def header(file: File, separator: str = ",") -> list[str]:
+    """Return the names in a file's header, for recognising it; empty for what is not text."""
+    return next(iter(sample(file, separator)), [])
 
 
-def sample(file: File, separator: str = ",", skip: int = 0) -> list[list[str]]:
+def sample(file: File, separator: str = ",") -> list[list[str]]:
     """Return the header and the complete rows among a file's first bytes, for recognising it."""
-    text = file.head.decode("utf-8-sig", errors="replace")
-    if "\0" in text:
-        return []
-    lines = text.splitlines(keepends=True)
-    # The last line may be cut.
-    complete = lines if len(lines) == 1 or (lines[-1:] and lines[-1].endswith(("\n", "\r"))) else lines[:-1]
+    head = file.head if len(file.head) < HEAD else file.head.rpartition(b"\n")[0]
+    text = io.StringIO(head.decode("utf-8-sig", errors="replace"), newline="")
     with contextlib.suppress(csv.Error):
-        return [[cell.strip() for cell in each] for each in csv.reader(complete[skip:], delimiter=separator) if each]
+        return [[cell.strip() for cell in cells] for cells in csv.reader(text, delimiter=separator) if cells]
     return []
 
 

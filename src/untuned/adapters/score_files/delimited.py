@@ -4,17 +4,15 @@ A field is either quoted, with quotation marks inside written twice, or has no q
 row, and the rows that were read are counted against the lines.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from untuned.adapters.score_files.columns import USUAL, Columns, chosen_columns, plain, wanted_columns
+from untuned.adapters.score_files.columns import USUAL, Columns, chosen_columns, plain, shown, wanted_columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 PIECE = 16 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_GZIP = b"\x1f\x8b"
 
 
 def separators(file: File) -> str:
@@ -59,7 +58,7 @@ class Delimited:
     def __init__(self, file: File, separator: str | None = None, asked: Reading | None = None) -> None:
         self.file = file
         opening = _opening(file)
-        choices = {each: _fields(file.name, opening, each) for each in ([separator] if separator else separators(file))}
+        choices = {each: _fields(opening, each) for each in ([separator] if separator else separators(file))}
         names = {*wanted_columns(asked or Reading()).values()}
         self.separator = max(choices, key=lambda each: (_familiar(choices[each][0], names), len(choices[each][0])))
         self.header, self.first_row = choices[self.separator]
@@ -81,7 +80,7 @@ class Delimited:
         """Yield all records after the header, in pieces."""
         with self.file.stream() as stream:
             rest, line, begun = b"", 1, False
-            for data in _read(stream):
+            for data in _read(stream, PIECE):
                 rest += data
                 end = self._end(rest)
                 piece, rest = rest[:end], rest[end:]
@@ -108,9 +107,7 @@ class Delimited:
         return found.end()
 
     def _without_header(self, data: bytes, line: int) -> Iterator[_Piece]:
-        blank = re.match(rb"(?:[ \t]*\r?\n)*", data)
-        begin = 0 if blank is None else blank.end()
-        record = self._record.match(data, begin)
+        record = self._record.match(data, _begin(data, self.separator))
         assert record is not None
         end = data.index(b"\n", record.end()) + 1
         yield _Piece(data[end:], line + data.count(b"\n", 0, end))
@@ -169,12 +166,12 @@ class Delimited:
 
     def _about_malformed(self, piece: _Piece, row: int, error: Exception) -> str:
         width = len(self.header)
-        for number, record in enumerate(_csv(piece.data, self.separator), start=row):
+        for number, record in enumerate(_records(piece.data, self.separator), start=row):
             if len(record) > width:
                 return (
                     f"row {number} of {self.file.name} has {len(record)} fields and the header {width}: "
-                    f"{self.separator.join(record)}. Put names with {self.separator!r} in them in quotation marks, and "
-                    "write numbers with a decimal point"
+                    f"{shown(self.separator.join(record))}. Put names with {self.separator!r} in them in "
+                    "quotation marks, and write numbers with a decimal point"
                 )
         return f"{self.file.name} cannot be read as CSV: {str(error).partition(chr(10))[0]}"
 
@@ -219,32 +216,67 @@ def _opening(file: File) -> bytes:
     """Return the beginning of a file, its header and first row, after looking at its encoding."""
     with file.stream() as stream:
         data = next(_read(stream, 1 << 20), b"")
+    if len(data) > 1 << 19 and b"\n" not in data.lstrip():
+        # A header with very many columns.
+        with file.stream() as stream:
+            data = next(_read(stream, PIECE), b"")
     if data.startswith(_UTF_16):
         raise InvalidInput(f"{file.name} is UTF-16: save it as UTF-8")
     if not data.strip():
         raise InvalidInput(
             f"{file.name} is empty: it needs the columns algorithm, environment, score, one row per trial"
         )
+    if data.startswith(_GZIP):
+        raise InvalidInput(
+            f"{file.name} is packed with gzip{' twice' if file.path.name.lower().endswith('.gz') else ''}: unpack it "
+            "(gunzip), or let its name end in .csv.gz"
+        )
     if b"\0" in data:
         raise InvalidInput(f"{file.name} is not text: save it as CSV in UTF-8, or name the right file")
     return data
 
 
-def _fields(name: str, data: bytes, separator: str) -> tuple[list[str], list[str]]:
-    """Return the header, and the first row or an empty list."""
-    records = _csv(data, separator)
-    try:
-        return next(records), next(records, [])
-    except (csv.Error, StopIteration) as error:
-        raise InvalidInput(f"{name} cannot be read: its first line is not the header of a CSV file ({error})") from None
+def _begin(data: bytes, separator: str) -> int:
+    """Return where the header begins, after empty lines."""
+    found = re.match(rb"(?:[ \t" + re.escape(separator.encode()) + rb"]*\r?\n)*", data)
+    return 0 if found is None else found.end()
 
 
-def _csv(data: bytes, separator: str) -> Iterator[list[str]]:
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
-    return (record for record in csv.reader(text, delimiter=separator) if any(each.strip() for each in record))
+def _fields(data: bytes, separator: str) -> tuple[list[str], list[str]]:
+    """Return the header, and the first row or an empty list.
+
+    What is malformed is cut where it is: reading the records will refuse it.
+    """
+    data = data[_begin(data, separator) :]
+    records = _records(data, separator)
+    plain_line = data.partition(b"\n")[0].decode("utf-8", errors="replace").split(separator)
+    return next(records, plain_line), next((each for each in records if any(each)), [])
 
 
-def _read(stream: IO[bytes], size: int = PIECE) -> Iterator[bytes]:
+@cache
+def _field(separator: str) -> re.Pattern[bytes]:
+    """Return what matches a field and what ends it: a separator, the end of a line, or the end of all."""
+    sign = re.escape(separator.encode())
+    return re.compile(rb'(?:"((?:[^"]++|"")*+)"|([^"\r\n' + sign + rb"]*+))(" + sign + rb"|\r?\n|\Z)")
+
+
+def _records(data: bytes, separator: str) -> Iterator[list[str]]:
+    """Yield the fields of every record, up to one that is malformed."""
+    field, record, at = _field(separator), list[str](), 0
+    while at < len(data) or record:
+        found = field.match(data, at)
+        if found is None:
+            return
+        quoted, bare, end = found.groups()
+        value = bare if quoted is None else quoted.replace(b'""', b'"')
+        record.append(value.decode("utf-8", errors="replace"))
+        at = found.end()
+        if end != separator.encode():
+            yield record
+            record = []
+
+
+def _read(stream: IO[bytes], size: int) -> Iterator[bytes]:
     """Yield what is in a stream, without a byte order mark, lines ending in line feeds."""
     data = stream.read(size).removeprefix(_BYTE_ORDER_MARK)
     # Carriage returns alone ended lines once, and some programs still write them.

@@ -6,6 +6,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.adapters.score_files.columns import CONFIGURATION
 from untuned.adapters.score_files.rows import Codes, Runs
 from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
@@ -65,6 +66,35 @@ def identified(runs: Runs) -> Runs:
     )
 
 
+def one_per_configuration(runs: Runs) -> Runs:
+    """Return the rows of the lowest seed of every configuration, which is what identifies a run then.
+
+    Rows without configurations are returned as they are.
+    """
+    if CONFIGURATION not in runs.runs:
+        return runs
+    names, codes = runs.runs[CONFIGURATION]
+    key = runs.cell * len(names) + codes
+    seeds = next((column for heading, column in runs.runs.items() if heading != CONFIGURATION), None)
+    if seeds is None:
+        # Without seeds the first row counts; of curves all points are there once.
+        return runs if runs.step is not None else runs.take(np.sort(np.unique(key, return_index=True)[1]))
+    place = {name: number for number, name in enumerate(sorted(seeds[0], key=_by_number))}
+    rank = np.array([place[name] for name in seeds[0]])[seeds[1]]
+    lowest = np.full(int(key.max(initial=-1)) + 1, len(place))
+    np.minimum.at(lowest, key, rank)
+    found = runs.take(np.flatnonzero(rank == lowest[key]))
+    return replace(found, runs={CONFIGURATION: found.runs[CONFIGURATION]})
+
+
+def _by_number(name: str) -> tuple[float, str]:
+    """Return what sorts seeds: numbers by size, then text."""
+    try:
+        return float(name), name
+    except ValueError:
+        return float("inf"), name
+
+
 def no_reduction(runs: Runs, where: str) -> NoReturn:
     """Raise: learning curves need a reduction."""
     names, codes = next(iter(runs.runs.values()))
@@ -72,7 +102,8 @@ def no_reduction(runs: Runs, where: str) -> NoReturn:
     raise NotTrials(
         where,
         "curves",
-        f"{where} has learning curves, about {points:,.0f} points per run, and a run is one trial, not {points:,.0f}.",
+        f"There are learning curves in {where}, about {points:,.0f} points per run, and a run is one trial, not "
+        f"{points:,.0f}.",
         f"Say how a curve becomes one score with --reduce HOW (reduce='...'), where HOW is {_REDUCTIONS}",
     )
 
@@ -114,10 +145,11 @@ def _refuse_repeated(runs: Runs, keys: dict[str, Keys]) -> NoReturn:
         where,
         "repeated-runs",
         f"{runs.where(one)} and {runs.where(other)} are both run {names[codes[one]]!r} (column {heading!r}) of "
-        f"{runs.cell_name(one)}{more}. A run counts once.",
+        f"{runs.cell_name(one)}{more}.",
         "If these are episodes or points of a learning curve, reduce them: --reduce mean, or name the column of steps, "
         "--step COLUMN, for other reductions. If rows were pasted twice, remove the copies. If "
-        f"{heading!r} does not identify a run, name the column that does, --run COLUMN, or several, --run A,B",
+        f"{heading!r} does not identify a run, name the column that does, --run COLUMN, or several, --run A,B. Several "
+        "seeds of one setting of hyperparameters are one draw: name its columns, --configuration COLUMN,...",
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from untuned.adapters.score_files.choosing import concerning, kept, oriented
-from untuned.adapters.score_files.identity import codes_of, identified, no_reduction
+from untuned.adapters.score_files.identity import codes_of, identified, no_reduction, one_per_configuration
 from untuned.adapters.score_files.opening import File, files_below, named_file, standard_input
 from untuned.adapters.score_files.paths import with_names
 from untuned.adapters.score_files.reader import Reader
@@ -29,6 +29,9 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.histories import Histories
 from untuned.scores import ScoreTable, spread
 
+#: Findings about how files were read, in addition to those in the scores.
+CODES = ("tuned-trials", "best-of-curve", "unequal-lengths")
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -40,7 +43,7 @@ class Source:
         The rows.
     name
         What to call the source in a sentence: a file's name, or ``"60 TensorBoard files"``.
-    detail, unit
+    detail, unit, findings
         As in `Recognised`.
     provenance
         For the table.
@@ -50,6 +53,7 @@ class Source:
     name: str
     detail: str = ""
     unit: str = "step"
+    findings: tuple[Finding, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -124,7 +128,8 @@ def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
         name = files[0].name if len(files) == 1 else _counted(len(files), found[0][0] if len(found) == 1 else None)
         detail = [recognised[0][1].detail, columns[0]]
         provenance = {"file": name, **(_digest(files[0]) if len(files) == 1 else {})}
-        return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, provenance)
+        findings = tuple(finding for _, what in recognised for finding in what.findings)
+        return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, findings, provenance)
 
 
 def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Scored:
@@ -142,6 +147,8 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
     how = None if asked.reduce is None else Reduction.parse(asked.reduce)
     runs = kept(source.runs, asked)
     asked = concerning(asked, source.runs, runs)
+    runs = one_per_configuration(runs)
+    detail = _joined(source.detail, "one run per configuration" if asked.configuration is not None else "")
     # Rows without steps may be points all the same: their mean needs no order.
     if how is None or runs.step is not None or len(runs.runs) != 1:
         found = identified(runs)
@@ -151,12 +158,12 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
     if runs.step is None and (how is None or not runs.runs):
         if how is not None and how.kind not in ("mean", "best"):
             no_steps(how)
-        return Scored(runs, known, None, None, (), _joined(source.name, source.detail))
+        return Scored(runs, known, None, None, (), _joined(source.name, detail))
     if how is None and must_reduce:
         no_reduction(runs, source.name)
     points = curves_of(runs)
     scores = reduced(runs, points, how or Reduction("mean"))
-    summary = _joined(source.name, source.detail, "" if how is None else f"reduced by {how}")
+    summary = _joined(source.name, detail, "" if how is None else f"reduced by {how}")
     if runs.step is None:
         return Scored(scores, known, None, None, _about_best(how), summary)
     return Scored(scores, known, runs, points, _findings(runs, points, how), summary)
@@ -178,7 +185,7 @@ def imported(source: Source, asked: Reading) -> Imported:
     lines = None
     if found.curves is not None and found.points is not None:
         lines = histories(found.curves, found.points, table, source.unit)
-    return Imported(table, f"{size(table)} from {found.summary}", lines, found.findings)
+    return Imported(table, f"{size(table)} from {found.summary}", lines, (*source.findings, *found.findings))
 
 
 def _joined(*parts: str) -> str:

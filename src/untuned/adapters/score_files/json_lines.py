@@ -2,45 +2,74 @@
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from untuned.adapters.score_files.columns import Chosen, Columns, chosen_columns
+from untuned.adapters.score_files.columns import Chosen, Columns, chosen_columns, shown
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
 
-#: Lines that are read at once, and the longest line.
+#: Lines and bytes that are read at once, and the longest line.
 _LINES = 100_000
+_BYTES = 64 << 20
 _LONGEST = 16 << 20
 
 
 def read_json_lines(file: File, asked: Reading) -> Iterator[Rows]:
     """Yield the rows of a file, in pieces."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     chosen: Chosen | None = None
     for records, numbers in _pieces(file):
-        if chosen is None:
-            names, chosen = _chosen(file, records, asked)
+        known = len(names)
+        names.update(dict.fromkeys(key for record in records for key in record))
+        if chosen is None or len(names) > known:
+            chosen = _chosen(file, list(names), records, numbers, asked, chosen)
+        keys = list(names)
         values = {
-            each: _column([record.get(names[each]) for record in records], name=each in _names(chosen))
+            each: _column([record.get(keys[each]) for record in records], name=each in _names(chosen))
             for each in chosen.positions
         }
-        yield Columns(file.name, names, chosen, values, file.below, numbers=np.array(numbers, dtype=np.int64)).rows()
+        yield Columns(file.name, keys, chosen, values, file.below, numbers=np.array(numbers, dtype=np.int64)).rows()
     if chosen is None:
         raise InvalidInput(
             f"{file.name} is empty: it needs the columns algorithm, environment, score, one row per trial"
         )
 
 
-def _chosen(file: File, records: list[dict[str, Any]], asked: Reading) -> tuple[list[str], Chosen]:
-    """Return the keys of all objects, and which of them are read."""
-    names = list(dict.fromkeys(key for record in records for key in record))
-    return names, chosen_columns(names, asked, file.name, lambda: [records[0].get(key) for key in names])
+def _chosen(
+    file: File,
+    names: list[str],
+    records: list[dict[str, Any]],
+    numbers: list[int],
+    asked: Reading,
+    before: Chosen | None,
+) -> Chosen:
+    """Return which of the keys are read; they must be the same ones in all pieces.
+
+    Raises
+    ------
+    InvalidInput
+        For a key that would have been read had it been there from the beginning.
+    """
+    chosen = chosen_columns(names, asked, file.name, lambda: [records[0].get(key) for key in names])
+    if before is not None and _without_failures(chosen) != _without_failures(before):
+        new = next(each for each in chosen.positions if each not in before.positions)
+        line = next(number for record, number in zip(records, numbers, strict=True) if names[new] in record)
+        raise InvalidInput(
+            f"line {line} of {file.name} has the key {shown(names[new])}, which earlier lines lack: write the same "
+            "keys in every line"
+        )
+    return chosen
+
+
+def _without_failures(chosen: Chosen) -> Chosen:
+    return Chosen({role: each for role, each in chosen.roles.items() if role != "failure"}, chosen.runs)
 
 
 def _names(chosen: Chosen) -> set[int]:
@@ -56,7 +85,7 @@ def _column(values: list[Any], *, name: bool) -> Any:
     import polars
 
     if name:
-        texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+        texts = [value if value is None or isinstance(value, str) else _dumped(value) for value in values]
         return polars.Series(texts, dtype=polars.String)
     if all(type(value) in (float, int) for value in values):
         try:
@@ -66,13 +95,20 @@ def _column(values: list[Any], *, name: bool) -> Any:
     return polars.Series(values, dtype=polars.Object)
 
 
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        raise InvalidInput("a name is a value of many levels: write names as text") from None
+
+
 def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
     """Yield objects with the numbers of their lines."""
     with file.stream() as stream:
         records: list[dict[str, Any]] = []
         numbers: list[int] = []
         lines = io.BufferedReader(stream, 1 << 20) if isinstance(stream, io.RawIOBase) else stream
-        number = 0
+        number = size = 0
         while data := lines.readline(_LONGEST + 1):
             number += 1
             if len(data) > _LONGEST:
@@ -86,9 +122,10 @@ def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
             if data.strip():
                 records.append(_record(file.name, number, data))
                 numbers.append(number)
-            if len(records) == _LINES:
+            size += len(data)
+            if len(records) == _LINES or size > _BYTES:
                 yield records, numbers
-                records, numbers = [], []
+                records, numbers, size = [], [], 0
     if records:
         yield records, numbers
 
@@ -97,10 +134,9 @@ def _record(name: str, number: int, data: bytes) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise InvalidInput(
-                f"line {number} of {name} has the key {twice!r} twice: it is not clear which value counts"
+                f"line {number} of {name} has the key {shown(twice)} twice: it is not clear which value counts"
             )
         return found
 
@@ -113,14 +149,32 @@ def _record(name: str, number: int, data: bytes) -> dict[str, Any]:
         ) from None
     except InvalidInput:
         raise
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InvalidInput(f"line {number} of {name} is not JSON ({error}): write one object per line") from None
+    except ValueError:
+        raise InvalidInput(
+            f"line {number} of {name} has an integer of thousands of digits: write numbers as in -12.5 or 1e3"
+        ) from None
     if not isinstance(record, dict):
         raise InvalidInput(
             f"line {number} of {name} is {type(record).__name__}: write one object per line, "
             '{"algorithm": "sarsa", "environment": "cart-pole", "score": 21.5}'
         )
+    if b"\\u" in data:
+        _check_characters(name, number, record)
     return record
+
+
+def _check_characters(name: str, number: int, record: dict[str, Any]) -> None:
+    """Refuse half of a surrogate pair, which JSON can write and no other format."""
+    try:
+        for text in (*record, *record.values()):
+            text.encode() if isinstance(text, str) else None
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"line {number} of {name} has {shown(error.object[error.start])}, half of a character: write names in "
+            "UTF-8, or as a pair of \\u escapes"
+        ) from None
 
 
 def _claims(file: File) -> bool:

@@ -145,6 +145,10 @@ def named_file(path: Path) -> File:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
+        if path.is_symlink():
+            raise InvalidInput(
+                f"{str(path)!r} is a link to {str(path.readlink())!r}, which is not there: pass the file itself"
+            ) from None
         near = nearest(path.name, _siblings(path))
         advice = f"did you mean {near!r}?" if near is not None else "look for a typing mistake in the path"
         raise InvalidInput(f"there is no file {str(path)!r}: {advice}") from None
@@ -164,23 +168,42 @@ def named_file(path: Path) -> File:
 
 
 def files_below(folder: Path) -> list[File]:
-    """Return all regular files in a folder and below it, by name; hidden folders and links to folders are left out."""
+    """Return all regular files in a folder and below it, by name; hidden ones and links to folders are left out.
+
+    Raises
+    ------
+    InvalidInput
+        For a folder that cannot be listed.
+    """
     found = []
     top = folder.resolve().name
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
-        inner = Path(parent).relative_to(folder).as_posix()
-        below = "/".join(each for each in (top, "" if inner == "." else inner) if each)
-        for name in sorted(names):
-            path = Path(parent, name)
-            if path.is_file() and not name.startswith(".") and path.stat().st_size:
-                found.append(File(path, f"{below}/{name}"))
+    try:
+        # A folder that cannot be listed may have runs in it, which must not be left out in silence.
+        for parent, folders, names in os.walk(folder, onerror=_raise):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            inner = Path(parent).relative_to(folder).as_posix()
+            below = "/".join(each for each in (top, "" if inner == "." else inner) if each)
+            for name in sorted(names):
+                path = Path(parent, name)
+                if not name.startswith(".") and path.is_file() and path.stat().st_size:
+                    found.append(File(path, f"{below}/{name}"))
+    except OSError as error:
+        raise InvalidInput(
+            f"{str(error.filename)!r} cannot be read: {error.strerror or error}. Give yourself access to it, or name "
+            "the files one by one"
+        ) from None
     return found
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 @contextlib.contextmanager
 def standard_input() -> Iterator[File]:
     """Keep what standard input has in a temporary file, whose ending says what it is, as far as its beginning shows."""
+    if sys.stdin is None:
+        raise InvalidInput("standard input is closed: pipe a table into the command, or pass a file")
     stream = sys.stdin.buffer
     head = stream.read(HEAD)
     if not head:
@@ -189,14 +212,20 @@ def standard_input() -> Iterator[File]:
         )
     suffix = _suffix(head)
     with tempfile.NamedTemporaryFile(prefix="standard-input-", suffix=suffix) as kept:
-        kept.write(head)
-        size = len(head)
-        while chunk := stream.read(1 << 20):
-            size += len(chunk)
-            if size > _MOST_INPUT:
-                raise InvalidInput(f"standard input has more than {_MOST_INPUT >> 30} GiB: pass a file instead")
-            kept.write(chunk)
-        kept.flush()
+        try:
+            kept.write(head)
+            size = len(head)
+            while chunk := stream.read(1 << 20):
+                size += len(chunk)
+                if size > _MOST_INPUT:
+                    raise InvalidInput(f"standard input has more than {_MOST_INPUT >> 30} GiB: pass a file instead")
+                kept.write(chunk)
+            kept.flush()
+        except OSError as error:
+            raise InvalidInput(
+                f"standard input cannot be kept in {str(Path(kept.name).parent)!r}: {error.strerror or error}. Pass a "
+                "file instead"
+            ) from None
         yield File(Path(kept.name), f"standard input{suffix}")
 
 

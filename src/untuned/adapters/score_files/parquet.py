@@ -12,6 +12,8 @@ from untuned.errors import InvalidInput
 
 #: Rows that are read at once.
 _ROWS = 4_000_000
+#: From so many rows on, more than so many in a byte count as a decompression bomb.
+_MANY, _DENSE = 10_000_000, 32
 
 
 def read_parquet(file: File, asked: Reading) -> Iterator[Rows]:
@@ -19,15 +21,18 @@ def read_parquet(file: File, asked: Reading) -> Iterator[Rows]:
     import polars
 
     def example() -> list[object]:
-        return list(next(polars.read_parquet(file.path, n_rows=1).iter_rows(), ()))
+        return list(next(polars.read_parquet(file.path, n_rows=1, glob=False).iter_rows(), ()))
 
     try:
         names = list(polars.read_parquet_schema(file.path))
         chosen = chosen_columns(names, asked, file.name, example)
         read = [names[each] for each in chosen.positions]
-        height = int(polars.scan_parquet(file.path).select(polars.len()).collect().item())
+        # As a pattern the name a[1].parquet would stand for a1.parquet.
+        table = polars.scan_parquet(file.path, glob=False)
+        height = int(table.select(polars.len()).collect().item())
+        _check_growth(file, height)
         for begin in range(0, height, _ROWS):
-            frame = polars.scan_parquet(file.path).select(read).slice(begin, _ROWS).collect()
+            frame = table.select(read).slice(begin, _ROWS).collect()
             values = {each: frame[names[each]] for each in chosen.positions}
             yield Columns(file.name, names, chosen, values, file.below, begin + 1).rows()
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
@@ -42,9 +47,13 @@ def read_parquet(file: File, asked: Reading) -> Iterator[Rows]:
         raise no_rows(file.name)
 
 
-def _unreadable(file: File, error: BaseException) -> InvalidInput:
-    reason = str(error).partition("\n")[0]
-    return InvalidInput(f"{file.name} cannot be read as parquet ({reason}): is it complete? Write it again")
+def _check_growth(file: File, height: int) -> None:
+    """Refuse a small file with very many equal rows, which would fill the memory."""
+    if height > _MANY and height > _DENSE * file.size:
+        raise InvalidInput(
+            f"{file.name} has {height:,} rows in {file.size:,} bytes: no scores are so much alike. If you trust it, "
+            "write it as CSV and pass that"
+        )
 
 
 def _claims(file: File) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,12 @@ def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None)
     """
     found: Callable[[Rows, Sequence[str]], Mapping[str, str]] | None = None
     folders: dict[tuple[object, ...], str] = {}
-    for part in parts:
+    ahead = list(islice(parts := iter(parts), 1))
+    if ahead and pattern is None and (ahead[0].algorithm is None or ahead[0].environment is None):
+        # A run may have several files, and its rows have one path.
+        ahead += parts
+        paths = [part.path for part in ahead]
+    for part in chain(ahead, parts):
         missing = [role for role in ROLES if getattr(part, role) is None]
         # A table in long form may do without names of runs, and has several runs unless it shows that it is one.
         is_run = part.algorithm is None or isinstance(part.algorithm, str) or (len(paths) > 1 and _is_curve(part))
@@ -136,10 +142,7 @@ def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, st
 def _guessed(paths: Sequence[str], missing: Sequence[str]) -> Callable[[Rows, Sequence[str]], Mapping[str, str]]:
     """Return what takes names from paths, where there is one way to read them."""
     levels = [_parts(path) for path in paths]
-    depth = max(map(len, levels))
-    if any(len(each) != depth for each in levels):
-        # Counted from the file, which all have.
-        levels = [["", *each][-depth:] if len(each) < depth else each for each in levels]
+    depth = len(levels[0])
     role_of: dict[int, str] = {}
     if all(len(each) == depth for each in levels):
         role_of = _roles([{each[number] for each in levels} for number in range(depth)], list(missing))

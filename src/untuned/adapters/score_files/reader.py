@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.rows import Rows
+from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
@@ -24,11 +25,14 @@ class Recognised:
         What a reader of the summary must know: ``"tag charts/episodic_return"``.
     unit
         What steps count, as it stands below an axis: ``"step"``, ``"frame"``, ``"episode"``.
+    findings
+        What the files show about their runs that scores do not.
     """
 
     parts: Iterable[Rows]
     detail: str = ""
     unit: str = "step"
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ class Reading:
         The same three in one, ``"algo,env,return"``.
     run
         The column that identifies a run; several, with commas between, where only their combination does.
+    configuration
+        Columns of hyperparameters, with commas between, ``*`` for any end of a name: several runs with one
+        configuration are one draw, so that the one with the lowest seed counts and the others do not.
     step
         The column that says how far training was, where rows are points of learning curves.
     reduce
@@ -67,6 +70,14 @@ class Reading:
     run: str | None = field(
         default=None,
         metadata=option("The column that identifies a run, such as its seed.", str | None, metavar="COLUMN"),
+    )
+    configuration: str | None = field(
+        default=None,
+        metadata=option(
+            "Columns of hyperparameters: of several seeds of one configuration the lowest counts.",
+            str | None,
+            metavar="COLUMN,...",
+        ),
     )
     step: str | None = field(
         default=None,

@@ -8,6 +8,7 @@ from typing import Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned.adapters.score_files.identity import NotTrials
 from untuned.adapters.score_files.rows import Runs
 from untuned.errors import InvalidInput
 from untuned.histories import Histories, History
@@ -144,9 +145,12 @@ def _refuse_copies(
     for run in np.flatnonzero((fewest > 1) & (distinct >= _SEVERAL)):
         names, codes = next(iter(runs.runs.values()))
         row = int(rows[run])
-        raise InvalidInput(
+        raise NotTrials(
+            runs.parts[0][0],
+            "repeated-runs",
             f"every point of run {names[codes[row]]!r} of {runs.cell_name(row)} is there {fewest[run]} times with the "
-            f"same value (the first at {runs.where(row)}): were rows pasted twice? Remove the copies"
+            f"same value (the first at {runs.where(row)}).",
+            "Were rows pasted twice? Remove the copies",
         )
 
 

@@ -5,7 +5,7 @@ A row is one number. With a step it is a point of a run's learning curve; withou
 
 import bisect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,19 @@ class Runs:
         """For every row the number of its cell."""
         found: NDArray[np.int64] = self.algorithm.astype(np.int64) * len(self.environments) + self.environment
         return found
+
+    def take(self, rows: NDArray[np.int64]) -> "Runs":
+        """Return some of the rows."""
+        return replace(
+            self,
+            algorithm=self.algorithm[rows],
+            environment=self.environment[rows],
+            runs={heading: (names, codes[rows]) for heading, (names, codes) in self.runs.items()},
+            score=self.score[rows],
+            step=None if self.step is None else self.step[rows],
+            failed=None if self.failed is None else self.failed[rows],
+            origin=rows if self.origin is None else self.origin[rows],
+        )
 
     def cell_name(self, row: int) -> str:
         """Return the cell of a row, as text."""

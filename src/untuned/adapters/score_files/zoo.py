@@ -3,10 +3,9 @@
 import re
 
 from untuned.adapters.score_files.opening import File
-from untuned.errors import InvalidInput
 
-#: The folder of a run: the environment's name, and a number that makes it unique.
-_FOLDER = re.compile(r"(.+)_\d+")
+#: The folder of a run: the environment's name, a number, and with ``--uuid`` more that makes it unique.
+_FOLDER = re.compile(r"(.+)_\d+(?:_[0-9a-f-]{36})?")
 
 
 def settings(file: File) -> dict[str, str]:
@@ -19,10 +18,7 @@ def settings(file: File) -> dict[str, str]:
     kept = file.sibling(folder[1], "args.yml") if folder is not None else None
     if kept is None:
         return {}
-    try:
-        text = kept.content().decode("utf-8", errors="replace")
-    except InvalidInput:
-        return {}
+    text = kept.head.decode("utf-8", errors="replace")
     found = {key: _value(text, key) for key in ("env", "seed")}
     return {key: value for key, value in found.items() if value}
 

@@ -7,7 +7,8 @@ all episodes between them. The curve read here is the growth of ``total_return``
 a hundred or one per episode if there are fewer; within two rows it is taken to grow evenly. Its mean over training is
 exactly ``total_return / episode`` of the last row.
 
-Every setting is an environment of its own, ``deep_sea/3``: most differ in difficulty, some in their seed alone.
+A folder is an agent's, unless its name is that of a run. Every setting is an environment of its own, ``deep_sea/3``:
+most differ in difficulty, some in their seed alone.
 """
 
 import re
@@ -21,9 +22,11 @@ from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
+from untuned.scores import Floats
 
 _NAME = re.compile(r"bsuite_id_-_(.+)-(\d+)\.csv(?:\.gz)?", re.IGNORECASE)
-_NEEDED = ("episode", "total_return")
+#: Folders that are called by a run.
+_NUMBER = re.compile(r"(?:seed|run|trial)?[-_ ]?\d*", re.IGNORECASE)
 #: Points of a curve: the last part of a run is logged at every tenth of it.
 _POINTS = 100
 
@@ -33,42 +36,55 @@ def _claims(file: File) -> bool:
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:
-    return Recognised((_run(file) for file in files), detail="growth of total_return per episode", unit="episode")
+    return Recognised(
+        (_run(file, asked.pattern is None) for file in files),
+        detail="growth of total_return per episode",
+        unit="episode",
+    )
 
 
-def _run(file: File) -> Rows:
+def _run(file: File, by_folder: bool) -> Rows:
     name = _NAME.fullmatch(file.path.name)
     if name is None:
         raise InvalidInput(
-            f"{file.name} should be called bsuite_id_-_<experiment>-<setting>.csv: its name says which environment it "
-            "is"
+            f"{file.name} should be called bsuite_id_-_<experiment>-<setting>.csv: the name is the environment's"
         )
-    rows = csv_file.records(file)
-    _, names = next(rows)
-    if missing := [each for each in _NEEDED if each not in names]:
-        raise InvalidInput(f"{file.name} has no column {missing[0]!r}: it has {', '.join(names)}")
-    places = [names.index(each) for each in _NEEDED]
-    points = [[csv_file.number(cells[i], file, row, names[i]) for i in places] for row, cells in rows]
-    episodes, totals = np.array([[0.0, 0.0], *points], dtype=np.float64).T
-    steps = np.diff(episodes)
-    # NaN is not above 0 either.
-    bad = np.flatnonzero(~((steps > 0) & (episodes[1:] < 2**53)))
-    if not steps.size or bad.size:
-        raise InvalidInput(
-            f"{file.name} has no rows: no episode ended"
-            if not steps.size
-            else f"row {bad[0] + 1} of {file.name} has episode {episodes[bad[0] + 1]:g} after {episodes[bad[0]]:g}: rows "
-            "should be logged by episode, as bsuite does unless it is asked to log by step; totals by step include "
-            "episodes that have not ended"
-        )
+    episodes, totals = _totals(file)
     ends = np.linspace(0.0, episodes[-1], min(_POINTS, int(episodes[-1])) + 1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = np.diff(np.interp(ends, episodes, totals)) / np.diff(ends)
+    folder = file.path.absolute().parent.name
     return Rows(
         place=file.name,
-        score=np.diff(np.interp(ends, episodes, totals)) / np.diff(ends),
+        score=scores,
+        algorithm=folder if by_folder and not _NUMBER.fullmatch(folder) else None,
         environment=f"{name[1]}/{name[2]}",
         step=ends[1:],
         path=file.below,
     )
 
 
-READER = Reader(name="bsuite", title="CSV of bsuite", claims=_claims, read=_read)
+def _totals(file: File) -> tuple[Floats, Floats]:
+    """Return the numbers of the logged episodes and the sums of returns until then, both from 0."""
+    rows = csv_file.records(file)
+    _, names = next(rows)
+    if missing := [each for each in ("episode", "total_return") if each not in names]:
+        raise InvalidInput(f"{file.name} has no column {missing[0]!r}: it has {', '.join(names)}")
+    places = [names.index("episode"), names.index("total_return")]
+    points = [[csv_file.number(cells[i], file, row, names[i]) for i in places] for row, cells in rows]
+    if not points:
+        raise InvalidInput(f"{file.name} has no rows: no episode ended")
+    episodes, totals = np.array([[0.0, 0.0], *points], dtype=np.float64).T
+    later = episodes[1:]
+    # NaN is not above anything.
+    bad = np.flatnonzero(~((later > episodes[:-1]) & (later >= 1) & (later < 2**53)))
+    if bad.size:
+        raise InvalidInput(
+            f"row {bad[0] + 1} of {file.name} has episode {later[bad[0]]:g} after {episodes[bad[0]]:g}: rows should be "
+            "logged by episode, as bsuite does unless it is asked to log by step; totals by step include episodes that "
+            "have not ended"
+        )
+    return episodes, totals
+
+
+READER = Reader(name="bsuite", title="bsuite file", claims=_claims, read=_read)

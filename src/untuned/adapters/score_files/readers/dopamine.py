@@ -6,7 +6,6 @@ one iteration follow each other. The k-th value of an agent at an iteration belo
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
@@ -39,11 +39,12 @@ def _runs(file: File) -> Iterator[Rows]:
     for index, record in enumerate(content, start=1):
         where = f"record {index} of {file.name}"
         iteration, value, agent = json_file.fields(record, _KEYS, where)
-        point = (_finite(iteration, f"'Iteration' of {where}"), json_file.number(value, f"'Value' of {where}"))
+        point = (json_file.number(iteration, f"'Iteration' of {where}"), json_file.number(value, f"'Value' of {where}"))
         found.setdefault(json_file.text(agent, f"'Agent' of {where}"), []).append(point)
     game = file.path.name.partition(".")[0]
     for agent, points in found.items():
         steps, scores = np.array(points, dtype=np.float64).T
+        checked(steps, f"{agent!r} in {file.name}")
         numbers = _numbered(steps, f"{agent!r} in {file.name}")
         for run in range(int(numbers.max()) + 1):
             here = numbers == run
@@ -56,13 +57,6 @@ def _runs(file: File) -> Iterator[Rows]:
                 step=steps[here],
                 path=file.below,
             )
-
-
-def _finite(value: Any, where: str) -> float:
-    number = json_file.number(value, where)
-    if not np.isfinite(number):
-        raise InvalidInput(f"{where} is {number}, not a count of iterations")
-    return number
 
 
 def _numbered(steps: Floats, where: str) -> NDArray[np.int64]:
@@ -86,4 +80,4 @@ def _numbered(steps: Floats, where: str) -> NDArray[np.int64]:
     return numbers
 
 
-READER = Reader(name="dopamine", title="JSON of Dopamine", claims=_claims, read=_read)
+READER = Reader(name="dopamine", title="Dopamine file", claims=_claims, read=_read)

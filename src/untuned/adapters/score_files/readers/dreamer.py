@@ -13,6 +13,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
 _KEYS = ("task", "method", "seed", "xs", "ys")
@@ -24,8 +25,9 @@ _USUAL = ("eval_episode/score", "eval/episode/score", "episode/score", "train_ep
 def _claims(file: File) -> bool:
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if file.suffix in _LINES:
-        named = file.path.name.lower().partition(".")[0] in ("scores", "metrics") and b'"step"' in head
-        return named or (b'"step"' in head and b'episode/score"' in head)
+        # Measurements may come long before the first score; and a table in long form may have such a name, too.
+        named = file.path.name.lower().startswith("metrics.") and b'"algorithm"' not in head and b'"score"' not in head
+        return b'"step"' in head and (named or b'episode/score"' in head)
     # Whether "ys" is among the first bytes depends on the length of "xs".
     return file.suffix == ".json" and head.startswith(b"[") and all(f'"{key}"'.encode() in head for key in _KEYS[:4])
 
@@ -62,7 +64,7 @@ def _published(file: File) -> Iterator[Rows]:
             algorithm=json_file.text(method, f"'method' of {where}"),
             environment=json_file.text(task, f"'task' of {where}"),
             run=json_file.text(seed, f"'seed' of {where}"),
-            step=steps,
+            step=checked(steps, where),
             path=file.below,
         )
 
@@ -88,7 +90,7 @@ def _log(file: File, metric: str) -> Rows:
                 (json_file.number(step, f"'step' in {where}"), json_file.number(score, f"{metric!r} in {where}"), line)
             )
     steps, scores, lines = np.array(points, dtype=np.float64).T
-    return Rows(file.name, scores, step=steps, path=file.below, numbers=lines.astype(np.int64))
+    return Rows(file.name, scores, step=checked(steps, file.name), path=file.below, numbers=lines.astype(np.int64))
 
 
-READER = Reader(name="dreamer", title="scores of DreamerV3", claims=_claims, read=_read)
+READER = Reader(name="dreamer", title="DreamerV3 file", claims=_claims, read=_read)

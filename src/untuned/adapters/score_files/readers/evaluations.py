@@ -13,6 +13,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
 #: What can be a score, the returns first.
@@ -41,14 +42,16 @@ def _run(file: File, metric: str) -> Rows:
     if steps.dtype.kind not in "fiu" or values.dtype.kind not in "fiub":
         raise InvalidInput(f"{file.name} holds {steps.dtype} and {values.dtype}, not numbers")
     settings = zoo.settings(file)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = values.astype(np.float64).mean(axis=1)
     return Rows(
         place=file.name,
-        score=np.mean(values, axis=1, dtype=np.float64),
+        score=scores,
         environment=settings.get("env"),
         run=settings.get("seed"),
-        step=steps.astype(np.float64),
+        step=checked(steps.astype(np.float64), file.name),
         path=file.below,
     )
 
 
-READER = Reader(name="evaluations", title="evaluations.npz of Stable-Baselines3", claims=_claims, read=_read)
+READER = Reader(name="evaluations", title="Stable-Baselines3 evaluation file", claims=_claims, read=_read)

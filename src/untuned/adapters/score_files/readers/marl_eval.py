@@ -15,6 +15,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
 _ABSOLUTE = "absolute_metrics"
@@ -97,7 +98,7 @@ def _rows(run: _Run, points: Sequence[tuple[str, Mapping[str, Any]]], metric: st
         algorithm=run.algorithm,
         environment=run.environment,
         run=run.name,
-        step=None if absolute else json_file.numbers(steps, f"{_COUNT} of {run.where}"),
+        step=None if absolute else checked(json_file.numbers(steps, f"{_COUNT} of {run.where}"), run.where),
         path=run.file.below,
     )
 
@@ -107,7 +108,8 @@ def _mean(point: Mapping[str, Any], metric: str, place: str) -> float:
     episodes = json_file.numbers(value if isinstance(value, list) else [value], f"{metric!r} in {place}")
     if not episodes.size:
         raise InvalidInput(f"{metric!r} in {place} is an empty list: give a number per episode")
-    return float(episodes.mean())
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(episodes.mean())
 
 
-READER = Reader(name="marl-eval", title="JSON of marl-eval", claims=_claims, read=_read)
+READER = Reader(name="marl-eval", title="marl-eval file", claims=_claims, read=_read)

@@ -133,4 +133,4 @@ def _first_line(file: File) -> tuple[float, str | None]:
     return start, environment if isinstance(environment, str) and environment.isprintable() and environment else None
 
 
-READER = Reader(name="monitor", title="monitor file of Stable-Baselines3", claims=_claims, read=_read)
+READER = Reader(name="monitor", title="Stable-Baselines3 monitor file", claims=_claims, read=_read)

@@ -5,7 +5,6 @@ Logs of RLlib, OpenAI Baselines and garage have the same form and other headings
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
+from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
 #: Columns that count steps, the most common first.
@@ -79,7 +79,7 @@ def _run(file: File, metric: str, step: str | None) -> Rows:
     if not found.size:
         raise InvalidInput(f"{file.name} has no row with both {counted!r} and {metric!r}: choose another with --metric")
     rows, steps, scores = found.T
-    return Rows(file.name, scores, step=steps, path=file.below, numbers=rows.astype(np.int64))
+    return Rows(file.name, scores, step=checked(steps, file.name), path=file.below, numbers=rows.astype(np.int64))
 
 
 def _of_table(file: File, step: str, metric: str) -> Iterator[tuple[int, float, float]]:
@@ -96,11 +96,10 @@ def _of_table(file: File, step: str, metric: str) -> Iterator[tuple[int, float, 
 def _of_lines(file: File, step: str, metric: str) -> Iterator[tuple[int, float, float]]:
     for line, record in json_file.lines(file):
         if step in record and metric in record:
-            yield line, *(_number(record, key, f"line {line} of {file.name}") for key in (step, metric))
+            at, score = (
+                json_file.number(record[key], f"{key!r} in line {line} of {file.name}") for key in (step, metric)
+            )
+            yield line, at, score
 
 
-def _number(record: Mapping[str, Any], key: str, where: str) -> float:
-    return json_file.number(record[key], f"{key!r} in {where}")
-
-
-READER = Reader(name="progress", title="progress log of Stable-Baselines3", claims=_claims, read=_read)
+READER = Reader(name="progress", title="Stable-Baselines3 progress log", claims=_claims, read=_read)

@@ -96,4 +96,4 @@ def _matrix(value: list[Any], where: str) -> np.ndarray[Any, np.dtype[np.float64
     return np.stack(rows)
 
 
-READER = Reader(name="rliable", title="JSON of rliable", claims=_claims, read=_read)
+READER = Reader(name="rliable", title="rliable file", claims=_claims, read=_read)

@@ -1,0 +1,69 @@
+"""Files that people have and that cannot be read: recognised so that the message says what to pass instead."""
+
+import re
+from collections.abc import Sequence
+
+from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.reading import Reading
+from untuned.errors import InvalidInput
+
+_PICKLE = (
+    "is a pickle, which can run programs when it is read, so that it is never opened. Save the scores as CSV with the "
+    "columns algorithm, environment, run, score, or np.savez('scores.npz', **{algorithm: array of shape (runs, "
+    "tasks)}); instead of RL Zoo's files for plots, pass its folder of logs"
+)
+_SHEET = "is a spreadsheet: save it as CSV and pass that"
+_MATLAB = (
+    "is a file of MATLAB: write the scores as CSV, writetable(struct2table(scores), 'scores.csv'), or save them with "
+    "numpy.savez after scipy.io.loadmat"
+)
+_HDF5 = (
+    "is HDF5, whose names do not say what is a score: load it with h5py or pandas and save the scores as CSV or "
+    "Parquet with the columns algorithm, environment, run, score"
+)
+_YAML = (
+    "is YAML, which holds settings rather than scores, and can run programs when it is read: pass the folder with the "
+    "run's logs, or save the scores as CSV or JSON"
+)
+_MEANS = (
+    "has cells such as '1705.80 ± 439.74', means with their spread: no score of a single run is in it, and an interval "
+    "cannot be computed from it. Pass the runs themselves: of Open RL Benchmark, export the runs from W&B as CSV, or "
+    "pass their TensorBoard files"
+)
+
+_ENDINGS = {
+    **dict.fromkeys((".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib"), _PICKLE),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
+    ".mat": _MATLAB,
+    **dict.fromkeys((".h5", ".hdf5"), _HDF5),
+    **dict.fromkeys((".yaml", ".yml"), _YAML),
+}
+_PICKLED = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
+_SPREAD = re.compile(r"(?<![\w.])-?[\d.]+\s*(?:±|\+/-|\+-|\\pm)\s*[\d.]")
+#: Latin 1 has the sign in one byte.
+_ENCODINGS = ("utf-8", "latin-1")
+
+
+def _reason(file: File) -> str | None:
+    if file.suffix in _ENDINGS:
+        return _ENDINGS[file.suffix]
+    if _PICKLED.match(file.head):
+        return _PICKLE
+    if file.suffix in (".csv", ".tsv", ".md", ".tex"):
+        for encoding in _ENCODINGS:
+            if _SPREAD.search(file.head.decode(encoding, errors="ignore")):
+                return _MEANS
+    return None
+
+
+def _claims(file: File) -> bool:
+    return _reason(file) is not None
+
+
+def _read(files: Sequence[File], asked: Reading) -> Recognised:
+    more = f" ({len(files) - 1} more files cannot be read either)" if len(files) > 1 else ""
+    raise InvalidInput(f"{files[0].name} {_reason(files[0]) or 'is nothing that is known'}{more}")
+
+
+READER = Reader(name="refused", title="unreadable file", claims=_claims, read=_read)
