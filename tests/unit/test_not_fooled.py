@@ -54,7 +54,7 @@ def curves(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("options", [{}, {"columns": "algorithm,environment,return"}, {"score": "return"}])
 def test_curves_are_refused_without_a_reduction(curves: Path, options: dict[str, str]) -> None:
     said = refusal(curves, **options)
-    assert "has learning curves, about 100 points per run, and a run is one trial, not 100" in said
+    assert "about 100 points per run, and a run is one trial, not 100" in said
     assert "--reduce HOW" in said
     assert "learning curves" in refusal(polars.read_csv(curves), **options)
 
