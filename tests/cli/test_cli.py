@@ -71,7 +71,10 @@ def test_every_command_has_help() -> None:
     printed = succeeded("list", "--help")
     assert "Usage: untuned list" in printed
     assert "--json" in printed
-    assert said_once("List algorithms, environments, interval methods, the populations they are tested on, and readers of files.", printed)
+    summary = (
+        "List algorithms, environments, interval methods, the populations they are tested on, and readers of files."
+    )
+    assert said_once(summary, printed)
 
 
 def test_no_arguments_show_the_help() -> None:

@@ -66,7 +66,7 @@ def _score(steps: list[float], values: list[float], reduction: str) -> float | N
         inside = [value for step, value in zip(steps, values, strict=True) if Fraction(step) > limit]
         # A curve of one point, at step 0, has no length.
         return _mean(inside or values[-1:])
-    if len(values) < int(float(how)):
+    if len(values) < float(how):
         return None
     return _mean(values[-int(float(how)) :])
 

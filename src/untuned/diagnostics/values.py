@@ -24,7 +24,8 @@ def constant_cells(sample: Sample) -> Finding | None:
     entire = [
         names[a] for a in sorted({cell.a for cell in constant}) if all(cell.constant for cell in sample.of_algorithm(a))
     ]
-    said = f"{counted(len(constant), 'cell')} of {len(sample.cells):,} have equal scores in all runs"
+    have = "has" if len(constant) == 1 else "have"
+    said = f"{counted(len(constant), 'cell')} of {len(sample.cells):,} {have} equal scores in all runs"
     return Finding(
         "constant-cells",
         "warning" if entire else "note",
