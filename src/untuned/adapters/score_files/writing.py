@@ -52,10 +52,14 @@ def _long(source: Any, options: dict[str, Any]) -> "tuple[polars.DataFrame, str]
     from untuned.collect.session import is_study
 
     paths = as_paths(source)
+    if any(is_study(path) for path in paths):
+        raise InvalidInput(
+            f"{str(paths[0])!r} is a study: untuned export writes its trials, with all that is known of them"
+        )
     if is_frame(source):
         asked = checked_options("a data frame", options)
         rows = Source(gathered([rows_of_frame(source, asked)]), "the table")
-    elif paths and not any(is_study(path) for path in paths):
+    elif paths:
         asked = checked_options("a file", options)
         rows = rows_of_paths(paths, asked)
     else:
