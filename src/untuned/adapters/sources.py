@@ -10,7 +10,7 @@ import numpy as np
 
 from untuned.adapters.score_files.axes import evident_axes, rows_of_array, rows_of_dictionary
 from untuned.adapters.score_files.choosing import chosen_table, concerning, flipped, minimized, wanted_names
-from untuned.adapters.score_files.columns import ROLES
+from untuned.adapters.score_files.column_names import ROLES
 from untuned.adapters.score_files.frames import column_names, rows_of_frame
 from untuned.adapters.score_files.importing import Imported, Source, imported, rows_of_paths
 from untuned.adapters.score_files.reading import Reading

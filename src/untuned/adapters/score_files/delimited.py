@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from untuned.adapters.score_files.columns import USUAL, Columns, chosen_columns, plain, shown, wanted_columns
+from untuned.adapters.score_files.column_names import USUAL, chosen_columns, plain, shown, wanted_columns
+from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from untuned.adapters.score_files.columns import ROLES, Columns, chosen_columns, wanted_columns
+from untuned.adapters.score_files.column_names import ROLES, chosen_columns, wanted_columns
+from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.delimited import no_rows
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows

@@ -6,7 +6,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.adapters.score_files.columns import CONFIGURATION
+from untuned.adapters.score_files.column_names import CONFIGURATION
 from untuned.adapters.score_files.rows import Codes, Runs
 from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput

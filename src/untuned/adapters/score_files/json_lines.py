@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from untuned.adapters.score_files.columns import Chosen, Columns, chosen_columns, shown
+from untuned.adapters.score_files.column_names import Chosen, chosen_columns, shown
+from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from untuned.adapters.score_files.columns import Columns, chosen_columns
+from untuned.adapters.score_files.column_names import chosen_columns
+from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.delimited import no_rows
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from untuned.adapters.score_files import csv_file
-from untuned.adapters.score_files.columns import USUAL, plain
+from untuned.adapters.score_files.column_names import USUAL, plain
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.paths import stem
 from untuned.adapters.score_files.reader import Reader, Recognised
