@@ -169,7 +169,12 @@ class Columns:
 
     def _failed(self, position: int) -> NDArray[np.bool_]:
         """Return which rows have a text that says why the trial failed."""
-        texts = _series(self.values[position]).cast(str, strict=False)
+        import polars
+
+        column = _series(self.values[position])
+        if column.dtype == polars.Boolean:
+            return column.fill_null(value=False).to_numpy()
+        texts = column.cast(polars.String, strict=False)
         return (texts.is_not_null() & (texts != "")).fill_null(value=False).to_numpy()
 
     def _factorized(self, kind: str, position: int) -> tuple[Ints, list[object]]:
