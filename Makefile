@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test quick lint prose bench measure docs reference links clean help
+.PHONY: demo test quick fuzz lint prose bench measure docs reference links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -21,6 +21,9 @@ test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some
 
 quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
+
+fuzz: $(READY) ## change files of scores at random and look how they are read: MINUTES=60 SEED=1
+	$(BIN)/python tests/support/fuzzing.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
 	$(BIN)/ruff check

@@ -257,7 +257,7 @@ class ScoreTable:
         table = _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance, failed_ae)
         if run is None:
             return table
-        names, codes = np.array(run[0], dtype=np.str_), _indexed("run", run, scores.size)[1]
+        names, codes = _run_names(run[0]), _indexed("run", run, scores.size)[1]
         return replace(table, runs=tuple(tuple(names[each] for each in row) for row in by_cell(codes)))
 
     @property
@@ -366,6 +366,19 @@ def _indexed(
             f"indices from 0 to {len(names) - 1}"
         )
     return names, indices.astype(np.int64)
+
+
+def _run_names(names: Sequence[str]) -> NDArray[Any]:
+    """Return names as an array: of references where some are long, since NumPy's texts are all as long as the longest.
+
+    NumPy's texts forget a null character at the end as well.
+    """
+    long = any(len(name) > _LONG or name.endswith("\0") for name in names)
+    return np.array(names, dtype=np.object_ if long else np.str_)
+
+
+#: Characters of a run's name up to which all names take as much memory as the longest.
+_LONG = 16
 
 
 def _read_only(array: Ints) -> Ints:

@@ -128,6 +128,7 @@ def _expanded(given: "str | os.PathLike[str]") -> Path:
         raise InvalidInput(
             f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"
         ) from None
+    return path
 
 
 def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.terminal import showing_progress
+from untuned.cli.terminal import printable, showing_progress
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
 from untuned.options import Option, declared
@@ -102,7 +102,7 @@ def read(sources: list[str], reading: Reading) -> "Imported":
 
     found = scores.read(sources, **reading.options())
     if found.summary:
-        typer.echo(found.summary, err=True)
+        typer.echo(printable(found.summary), err=True)
     return found
 
 

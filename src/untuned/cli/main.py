@@ -1,7 +1,6 @@
 """The ``untuned`` program: its commands, and what happens when something goes wrong."""
 
 import os
-import re
 import sys
 import traceback
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from untuned.cli.plan import plan
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
 from untuned.cli.results import drop, export, merge, show, status
+from untuned.cli.terminal import printable
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
 
@@ -114,7 +114,4 @@ def _complain(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
     else:
-        # A name in a file must not move the cursor or colour the screen.
-        typer.echo(
-            re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", message), err=True
-        )
+        typer.echo(printable(message), err=True)

@@ -24,13 +24,17 @@ def text(console: "Console", words: str, style: str = "") -> "Text":
     """Return text without markup that the terminal can encode; control characters are replaced."""
     from rich.text import Text
 
-    # A name must not move the cursor or colour the screen.
-    words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", words)
+    words = printable(words)
     try:
         words.encode(console.encoding)
     except UnicodeEncodeError:
         words = words.replace("λ", "lambda").encode(console.encoding, "replace").decode(console.encoding)
     return Text(words, style=style)
+
+
+def printable(words: str) -> str:
+    """Return text whose control characters are replaced: a name must not move the cursor or colour the screen."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", words)
 
 
 def print_bytes(words: str) -> None:

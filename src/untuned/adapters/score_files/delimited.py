@@ -59,6 +59,9 @@ class Delimited:
     def __init__(self, file: File, separator: str | None = None, asked: Reading | None = None) -> None:
         self.file = file
         opening = _opening(file)
+        # Carriage returns alone ended lines once, and some programs still write them.
+        self._old = b"\r" in opening and b"\n" not in opening
+        opening = opening.replace(b"\r", b"\n") if self._old else opening
         choices = {each: _fields(opening, each) for each in ([separator] if separator else separators(file))}
         names = {*wanted_columns(asked or Reading()).values()}
         self.separator = max(choices, key=lambda each: (_familiar(choices[each][0], names), len(choices[each][0])))
@@ -82,22 +85,25 @@ class Delimited:
         with self.file.stream() as stream:
             rest, line, begun = b"", 1, False
             for data in _read(stream, PIECE):
-                rest += data
+                rest += data.replace(b"\r", b"\n") if self._old else data
                 end = self._end(rest)
                 piece, rest = rest[:end], rest[end:]
                 if len(rest) > PIECE:
                     self._refuse(rest, line + piece.count(b"\n"))
                 if piece:
                     _check_text(self.file.name, piece, line)
-                    yield from self._without_header(piece, line) if not begun else [_Piece(piece, line)]
-                    begun = True
+                    if begun:
+                        yield _Piece(piece, line)
+                    elif _begin(piece, self.separator) < len(piece):
+                        yield self._without_header(piece, line)
+                        begun = True
                 line += piece.count(b"\n")
             if rest.strip(b"\r\n \t"):
                 last = rest.rstrip(b"\r") + b"\n"
                 if self._end(last) != len(last):
                     self._refuse(last, line)
                 _check_text(self.file.name, last, line)
-                yield from self._without_header(last, line) if not begun else [_Piece(last, line)]
+                yield _Piece(last, line) if begun else self._without_header(last, line)
 
     def _end(self, data: bytes) -> int:
         """Return where the last complete record ends."""
@@ -107,11 +113,11 @@ class Delimited:
         assert found is not None
         return found.end()
 
-    def _without_header(self, data: bytes, line: int) -> Iterator[_Piece]:
+    def _without_header(self, data: bytes, line: int) -> _Piece:
         record = self._record.match(data, _begin(data, self.separator))
         assert record is not None
         end = data.index(b"\n", record.end()) + 1
-        yield _Piece(data[end:], line + data.count(b"\n", 0, end))
+        return _Piece(data[end:], line + data.count(b"\n", 0, end))
 
     def _refuse(self, data: bytes, line: int) -> None:
         """Raise for data that does not begin with a complete record."""
@@ -217,7 +223,7 @@ def _opening(file: File) -> bytes:
     """Return the beginning of a file, its header and first row, after looking at its encoding."""
     with file.stream() as stream:
         data = next(_read(stream, 1 << 20), b"")
-    if len(data) > 1 << 19 and b"\n" not in data.lstrip():
+    if len(data) > 1 << 19 and b"\n" not in data.lstrip() and b"\r" not in data.lstrip():
         # A header with very many columns.
         with file.stream() as stream:
             data = next(_read(stream, PIECE), b"")
@@ -278,12 +284,10 @@ def _records(data: bytes, separator: str) -> Iterator[list[str]]:
 
 
 def _read(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """Yield what is in a stream, without a byte order mark, lines ending in line feeds."""
+    """Yield what is in a stream, without a byte order mark."""
     data = stream.read(size).removeprefix(_BYTE_ORDER_MARK)
-    # Carriage returns alone ended lines once, and some programs still write them.
-    translate = b"\r" in data and b"\n" not in data
     while data:
-        yield data.replace(b"\r", b"\n") if translate else data
+        yield data
         data = stream.read(size)
 
 

@@ -32,6 +32,9 @@ def read_json_lines(file: File, asked: Reading) -> Iterator[Rows]:
         if chosen is None or len(names) > known:
             chosen = _chosen(file, list(names), records, numbers, asked, chosen)
         keys = list(names)
+        for record in records:
+            if record.get("failure") is False:
+                record["failure"] = None
         values = {
             each: _column([record.get(keys[each]) for record in records], name=each in _names(chosen))
             for each in chosen.positions
@@ -74,8 +77,9 @@ def _without_failures(chosen: Chosen) -> Chosen:
 
 
 def _names(chosen: Chosen) -> set[int]:
-    """Return the positions of columns with names."""
+    """Return the positions of columns with names, or other text."""
     return {
+        *([chosen.roles["failure"]] if "failure" in chosen.roles else []),
         chosen.roles["algorithm"],
         chosen.roles["environment"],
         *(e for group in chosen.runs.values() for e in group),
