@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 from oracle.reference import separated
 from untuned.adapters.score_files import delimited, json_lines, parquet
-from untuned.adapters.score_files.columns import Chosen, chosen_columns
+from untuned.adapters.score_files.column_names import Chosen, chosen_columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows

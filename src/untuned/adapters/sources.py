@@ -123,11 +123,14 @@ def as_paths(source: Any) -> list[Path]:
 
 def _expanded(given: "str | os.PathLike[str]") -> Path:
     try:
-        return Path(given).expanduser()
+        path = Path(given).expanduser()
+        path.is_dir()
     except RuntimeError:
         raise InvalidInput(
             f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"
         ) from None
+    except OSError as error:
+        raise InvalidInput(f"{str(given)[:100]!r}... cannot be read: {error.strerror}") from None
     return path
 
 
