@@ -31,10 +31,11 @@ PATIENCE = 300
 
 #: Runs the program and tells its peak of memory last, on the error stream.
 METERED = (
-    "import resource, sys; sys.argv[0] = 'untuned'\n"
+    "import sys; sys.argv[0] = 'untuned'\n"
+    "from recording import peak\n"
     "from untuned.cli.main import main\n"
     "try: main()\n"
-    "finally: print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+    "finally: print('peak', peak(), file=sys.stderr)\n"
 )
 
 
@@ -67,7 +68,7 @@ def in_a_process(*arguments: str | Path, stdin: int | None = None) -> Ended:
         [sys.executable, "-c", METERED, "evaluate", *map(str, arguments)],
         stdin=subprocess.DEVNULL if stdin is None else stdin,
         capture_output=True,
-        env=environment(),
+        env=environment(PYTHONPATH=os.pathsep.join(sys.path)),
         encoding="utf-8",
         timeout=PATIENCE,
         check=False,
@@ -75,8 +76,7 @@ def in_a_process(*arguments: str | Path, stdin: int | None = None) -> Ended:
     message, _, peak = finished.stderr.strip().rpartition("peak ")
     assert "Traceback" not in message
     assert "internal error" not in message
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Ended(finished.returncode, message, int(peak) * unit / MEGABYTE)
+    return Ended(finished.returncode, message, int(peak) / MEGABYTE)
 
 
 def refused_in_bounds(*arguments: str | Path, stdin: int | None = None) -> str:

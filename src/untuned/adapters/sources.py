@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,10 @@ def as_paths(source: Any) -> list[Path]:
 
 def _expanded(given: "str | os.PathLike[str]") -> Path:
     try:
-        return Path(given).expanduser()
+        path = Path(given).expanduser()
+        path.exists()
+    except OSError as error:
+        raise InvalidInput(f"{str(given)!r} cannot be read: {error.strerror}. Look for a mistake in the path") from None
     except RuntimeError:
         raise InvalidInput(
             f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"

@@ -104,8 +104,19 @@ class Runs:
     @property
     def cell(self) -> NDArray[np.int64]:
         """For every row the number of its cell."""
-        found: NDArray[np.int64] = self.algorithm.astype(np.int64) * len(self.environments) + self.environment
+        found: NDArray[np.int64] = self.algorithm.astype(np.int64)
+        # In place: a table may have many millions of rows.
+        found *= len(self.environments)
+        found += self.environment
         return found
+
+    def run_keys(self, heading: str) -> NDArray[np.int64]:
+        """Return for every row a number that all rows of a run have in common, by one column of runs."""
+        names, codes = self.runs[heading]
+        key = self.cell
+        key *= len(names)
+        key += codes
+        return key
 
     def cell_name(self, row: int) -> str:
         """Return the cell of a row, as text."""
