@@ -227,7 +227,8 @@ class ScoreTable:
         where *= width
         where += columns.astype(where.dtype)
         # A stable sort keeps the order of arrival within each cell.
-        order = np.argsort(where, kind="stable")
+        order: NDArray[np.integer] = np.argsort(where, kind="stable")
+        order = order.astype(np.uint32) if order.size < 2**32 else order
         borders = np.append(0, np.cumsum(np.bincount(where, minlength=len(algorithms) * width)))
 
         def by_cell(column: NDArray[Any]) -> list[list[NDArray[Any]]]:

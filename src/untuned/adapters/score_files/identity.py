@@ -73,8 +73,8 @@ def _refuse_repeated(runs: Runs) -> NoReturn:
     if len(runs.runs) > 1 and not _repeats(_together(runs)):
         raise InvalidInput(
             f"{runs.parts[0][0]} has several columns that may identify a run ({', '.join(runs.runs)}), and none of "
-            "them does so alone: name the one that stands for an independent run, --run COLUMN, or several, --run A,B, if "
-            "every combination is an independent run"
+            "them does so alone: name the one that stands for an independent run, --run COLUMN, or several, --run A,B, "
+            "if every combination is an independent run"
         )
     heading, (names, codes) = next(iter(runs.runs.items()))
     key = runs.run_keys(heading)
