@@ -230,20 +230,22 @@ class ScoreTable:
         order: NDArray[np.integer] = np.argsort(where, kind="stable")
         order = order.astype(np.uint32) if order.size < 2**32 else order
         borders = np.append(0, np.cumsum(np.bincount(where, minlength=len(algorithms) * width)))
-
-        def by_cell(column: NDArray[Any]) -> list[list[NDArray[Any]]]:
-            parts = [column[order[a:b]] for a, b in pairwise(borders.tolist())]
-            return [parts[a * width : (a + 1) * width] for a in range(len(algorithms))]
-
+        spans = list(pairwise(borders.tolist()))
         # What is not finite counts as failed anyway.
         counted = None if failed is None else where[np.asarray(failed, dtype=np.bool_) & np.isfinite(scores)]
         failed_ae = None if counted is None else np.bincount(counted, minlength=len(algorithms) * width)
+        del where
+
+        def by_cell(column: NDArray[Any], names: NDArray[Any] | None = None) -> list[list[NDArray[Any]]]:
+            parts = [column[order[a:b]] if names is None else names[column[order[a:b]]] for a, b in spans]
+            return [parts[a * width : (a + 1) * width] for a in range(len(algorithms))]
+
         cells = by_cell(scores)
         table = _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance, failed_ae)
         if run is None:
             return table
         names, codes = _run_names(run[0], scores.size), _indexed("run", run, scores.size)[1]
-        return replace(table, runs=tuple(tuple(names[each] for each in row) for row in by_cell(codes)))
+        return replace(table, runs=tuple(map(tuple, by_cell(codes, names))))
 
     @property
     def trials(self) -> Ints:
