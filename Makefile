@@ -42,6 +42,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/collect.py
 	$(BIN)/python benchmarks/metered.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/reading.py
 
 # About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
 measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: three quarters of an hour
@@ -53,6 +54,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/collect.py --json docs/results/collect.json  # (7)
 	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
 	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
+	$(BIN)/python benchmarks/reading.py --rows 50000000 --json docs/results/reading.json  # (6)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
 	$(BIN)/python benchmarks/pages.py

@@ -105,6 +105,19 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
+def peak() -> int:
+    """Return the most memory that this process has had at once, in bytes."""
+    try:
+        # The other number is that of the process that started this one, where that was larger.
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return used if platform.system() == "Darwin" else 1024 * used
+
+
 def write(
     path: Path, benchmark: str, settings: Row, rows: list[Row], *, load: float | None = None, complete: bool = True
 ) -> None:

@@ -7,6 +7,7 @@ different numbers of trials, and none at all.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -236,29 +237,34 @@ class ScoreTable:
         provenance
             Where the scores came from.
         """
-        scores = _vector(score)
+        scores = _vector(score, copy=False)
         algorithms, rows = _indexed("algorithm", algorithm, scores.size)
         environments, columns = _indexed("environment", environment, scores.size)
         width = len(environments)
-        where = rows * width + columns
-        # A stable sort keeps the order of arrival within each cell; NumPy sorts numbers of 16 bits in linear time.
-        few = len(algorithms) * width < 2**16
-        order = np.argsort(where.astype(np.uint16) if few else where, kind="stable")
-        borders = np.searchsorted(where[order], np.arange(len(algorithms) * width + 1))
-
-        def by_cell(column: NDArray[Any]) -> list[list[NDArray[Any]]]:
-            parts = [each.copy() for each in np.split(column[order], borders[1:-1])]
-            return [parts[a * width : (a + 1) * width] for a in range(len(algorithms))]
-
+        # NumPy sorts numbers of 16 bits in linear time. In place: a table may have many millions of rows.
+        where: NDArray[Any] = rows.astype(np.uint16 if len(algorithms) * width < 2**16 else np.int64)
+        where *= width
+        where += columns.astype(where.dtype)
+        # A stable sort keeps the order of arrival within each cell.
+        order: NDArray[np.integer] = np.argsort(where, kind="stable")
+        order = order.astype(np.uint32) if order.size < 2**32 else order
+        borders = np.append(0, np.cumsum(np.bincount(where, minlength=len(algorithms) * width)))
+        spans = list(pairwise(borders.tolist()))
         # What is not finite counts as failed anyway.
         counted = None if failed is None else where[np.asarray(failed, dtype=np.bool_) & np.isfinite(scores)]
         failed_ae = None if counted is None else np.bincount(counted, minlength=len(algorithms) * width)
+        del where
+
+        def by_cell(column: NDArray[Any], names: NDArray[Any] | None = None) -> list[list[NDArray[Any]]]:
+            parts = [column[order[a:b]] if names is None else names[column[order[a:b]]] for a, b in spans]
+            return [parts[a * width : (a + 1) * width] for a in range(len(algorithms))]
+
         cells = by_cell(scores)
         table = _checked(cls, algorithms, environments, cells, ranges, identical, nonfinite, provenance, failed_ae)
         if run is None:
             return table
-        names, codes = _run_names(run[0]), _indexed("run", run, scores.size)[1]
-        return replace(table, runs=tuple(tuple(names[each] for each in row) for row in by_cell(codes)))
+        names, codes = _run_names(run[0], scores.size), _indexed("run", run, scores.size)[1]
+        return replace(table, runs=tuple(map(tuple, by_cell(codes, names))))
 
     @property
     def trials(self) -> Ints:
@@ -330,7 +336,9 @@ def spread(trials: Ints) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | None = None) -> Floats:
+def _vector(
+    values: ArrayLike, algorithm: str | None = None, environment: str | None = None, *, copy: bool = True
+) -> Floats:
     """Return a copy as float64; masked values become NaN, which `nonfinite` decides on."""
     what = "the scores" if algorithm is None else f"the scores of {algorithm!r} on {environment!r}"
     try:
@@ -338,7 +346,7 @@ def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | 
         # NumPy would turn dates into numbers, and drop the imaginary part of complex ones.
         if given.dtype.kind in "mMcV":
             raise TypeError
-        vector = given.astype(np.float64)
+        vector = given.astype(np.float64, copy=copy)
     except (TypeError, ValueError):
         raise InvalidInput(f"{what} are not all numbers: pass a flat list of numbers, one per trial") from None
     if isinstance(vector, np.ma.MaskedArray):
@@ -350,35 +358,36 @@ def _vector(values: ArrayLike, algorithm: str | None = None, environment: str | 
 
 def _indexed(
     kind: str, column: tuple[Sequence[str], NDArray[np.integer]], size: int
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+) -> tuple[tuple[str, ...], NDArray[np.integer]]:
     """Return the names and every row's index after checking both."""
     names = tuple(_names(kind, column[0], len(column[0])))
-    indices = np.asarray(column[1])
+    indices: NDArray[np.integer] = np.asarray(column[1])
     if indices.shape != (size,) or indices.dtype.kind not in "iu":
         raise InvalidInput(
             f"the {kind} indices are {indices.dtype} of shape {indices.shape}: give one integer for each of the "
             f"{size} scores"
         )
-    outside = np.flatnonzero((indices < 0) | (indices >= len(names)))
-    if outside.size:
+    if indices.size and not 0 <= indices.min() <= indices.max() < len(names):
+        outside = np.flatnonzero((indices < 0) | (indices >= len(names)))
         raise InvalidInput(
             f"the {kind} index of row {outside[0] + 1} is {indices[outside[0]]}: there are {len(names)} names, with "
             f"indices from 0 to {len(names) - 1}"
         )
-    return names, indices.astype(np.int64)
+    return names, indices
 
 
-def _run_names(names: Sequence[str]) -> NDArray[Any]:
-    """Return names as an array: of references where some are long, since NumPy's texts are all as long as the longest.
+def _run_names(names: Sequence[str], size: int) -> NDArray[Any]:
+    """Return names as an array: of references where texts as long as the longest would take much memory for all rows.
 
     NumPy's texts forget a null character at the end as well.
     """
-    long = any(len(name) > _LONG or name.endswith("\0") for name in names)
-    return np.array(names, dtype=np.object_ if long else np.str_)
+    longest = max(map(len, names), default=0)
+    large = 4 * longest * size > _MUCH or any(name.endswith("\0") for name in names)
+    return np.array(names, dtype=np.object_ if large else np.str_)
 
 
-#: Characters of a run's name up to which all names take as much memory as the longest.
-_LONG = 16
+#: Bytes that the names of runs may take before they are kept as references to fewer.
+_MUCH = 100_000_000
 
 
 def _read_only(array: Ints) -> Ints:

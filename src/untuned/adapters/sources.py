@@ -124,13 +124,13 @@ def as_paths(source: Any) -> list[Path]:
 def _expanded(given: "str | os.PathLike[str]") -> Path:
     try:
         path = Path(given).expanduser()
-        path.is_dir()
+        path.exists()
+    except OSError as error:
+        raise InvalidInput(f"{str(given)!r} cannot be read: {error.strerror}. Look for a mistake in the path") from None
     except RuntimeError:
         raise InvalidInput(
             f"{str(given)!r}: there is no such home folder. Write ./~ for a name that begins so"
         ) from None
-    except OSError as error:
-        raise InvalidInput(f"{str(given)[:100]!r}... cannot be read: {error.strerror}") from None
     return path
 
 

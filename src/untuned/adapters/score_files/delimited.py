@@ -37,10 +37,11 @@ def separators(file: File) -> str:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Complete records, each ending in a line feed, and the number of their first line."""
+    """Complete records, each ending in a line feed, the number of their first line, and how many lines they are."""
 
     data: bytes
     line: int
+    lines: int
 
 
 class Delimited:
@@ -88,26 +89,27 @@ class Delimited:
                 rest += data.replace(b"\r", b"\n") if self._old else data
                 end = self._end(rest)
                 piece, rest = rest[:end], rest[end:]
+                lines = _lines(piece)
                 if len(rest) > PIECE:
-                    self._refuse(rest, line + piece.count(b"\n"))
+                    self._refuse(rest, line + lines)
                 if piece:
                     _check_text(self.file.name, piece, line)
                     if begun:
-                        yield _Piece(piece, line)
+                        yield _Piece(piece, line, lines)
                     elif _begin(piece, self.separator) < len(piece):
                         yield self._without_header(piece, line)
                         begun = True
-                line += piece.count(b"\n")
+                line += lines
             if rest.strip(b"\r\n \t"):
                 last = rest.rstrip(b"\r") + b"\n"
                 if self._end(last) != len(last):
                     self._refuse(last, line)
                 _check_text(self.file.name, last, line)
-                yield _Piece(last, line) if begun else self._without_header(last, line)
+                yield _Piece(last, line, _lines(last)) if begun else self._without_header(last, line)
 
     def _end(self, data: bytes) -> int:
         """Return where the last complete record ends."""
-        if b'"' not in data and data.count(b"\r") == data.count(b"\r\n"):
+        if b'"' not in data and (b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")):
             return data.rfind(b"\n") + 1
         found = self._records.match(data)
         assert found is not None
@@ -117,7 +119,7 @@ class Delimited:
         record = self._record.match(data, _begin(data, self.separator))
         assert record is not None
         end = data.index(b"\n", record.end()) + 1
-        return _Piece(data[end:], line + data.count(b"\n", 0, end))
+        return _Piece(data[end:], line + data.count(b"\n", 0, end), _lines(data[end:]))
 
     def _refuse(self, data: bytes, line: int) -> None:
         """Raise for data that does not begin with a complete record."""
@@ -158,7 +160,7 @@ class Delimited:
                 frame = polars.read_csv(names + b"\n" + piece.data, separator=self.separator, infer_schema=False)
             except polars.exceptions.PolarsError as error:
                 raise InvalidInput(self._about_malformed(piece, row, error)) from None
-            lines = piece.data.count(b"\n") if b'"' not in piece.data else self._count(piece.data)
+            lines = piece.lines if b'"' not in piece.data else self._count(piece.data)
             if frame.height != lines and len(self.header) > 1:
                 raise InvalidInput(
                     f"{self.file.name} cannot be read as CSV: {lines:,} lines from line {piece.line} on gave "
@@ -289,6 +291,11 @@ def _read(stream: IO[bytes], size: int) -> Iterator[bytes]:
     while data:
         yield data
         data = stream.read(size)
+
+
+def _lines(data: bytes) -> int:
+    """Return the number of line feeds; several times faster than the method of bytes."""
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
 
 
 def _check_text(name: str, data: bytes, line: int) -> None:

@@ -15,6 +15,9 @@ from untuned.scores import Floats
 #: For every row a number that all rows of a run have in common.
 Keys = NDArray[np.int64]
 
+#: Up to so many possible runs for a row they are ticked off one by one, which is faster than sorting.
+_SPARSE = 16
+
 _REDUCTIONS = "mean (over training, the paper's), final, last:10 (points), last:10% (of training) or at:1e6 (steps)"
 
 
@@ -46,24 +49,41 @@ def identified(runs: Runs) -> Runs:
         Where a run has several rows and no step tells them apart, where the same run is there twice, and where it
         cannot be told which rows are one run.
     """
-    cell = runs.cell
     if not runs.runs:
-        if runs.step is None or _constant(cell, runs.step):
+        if runs.step is None or _constant(runs.cell, runs.step):
             return replace(runs, step=None)
         _refuse_anonymous(runs)
-    keys = {heading: cell * len(names) + codes for heading, (names, codes) in runs.runs.items()}
-    for heading, key in keys.items():
-        if not _repeats(key):
+    for heading in runs.runs:
+        if not _repeats(runs.run_keys(heading)):
+            _refuse_counter(runs, heading)
             return replace(runs, runs={heading: runs.runs[heading]}, step=None)
     if runs.step is None:
-        _refuse_repeated(runs, keys)
-    for heading, key in keys.items():
-        if len(keys) == 1 or not _repeats(key, runs.step):
+        _refuse_repeated(runs)
+    for heading in runs.runs:
+        if len(runs.runs) == 1 or not _repeats(runs.run_keys(heading), runs.step):
             return replace(runs, runs={heading: runs.runs[heading]})
     raise InvalidInput(
-        f"several columns may say which run a point of a learning curve belongs to ({', '.join(keys)}): name one with "
-        "--run COLUMN, or several that do so together, --run A,B"
+        f"several columns may say which run a point of a learning curve belongs to ({', '.join(runs.runs)}): name one "
+        "with --run COLUMN, or several that do so together, --run A,B"
     )
+
+
+def _refuse_counter(runs: Runs, heading: str) -> None:
+    """Refuse a column that numbers the rows where another column makes curves of them."""
+    if runs.step is None:
+        return
+    for other, (names, codes) in runs.runs.items():
+        # What all rows have in common says nothing: the seed of a study.
+        if other == heading or len(np.unique(codes)) < 2:
+            continue
+        if not _repeats(runs.run_keys(other), runs.step):
+            raise NotTrials(
+                runs.parts[0][0],
+                "curves",
+                f"The column {heading!r} has another value in every row, and by the column {other!r} rows are points "
+                f"of learning curves: {len(names):,} runs.",
+                f"Say which identifies a run, --run {other} (then --reduce HOW) or --run {heading}",
+            )
 
 
 def one_per_configuration(runs: Runs) -> Runs:
@@ -73,8 +93,7 @@ def one_per_configuration(runs: Runs) -> Runs:
     """
     if CONFIGURATION not in runs.runs:
         return runs
-    names, codes = runs.runs[CONFIGURATION]
-    key = runs.cell * len(names) + codes
+    key = runs.run_keys(CONFIGURATION)
     seeds = next((column for heading, column in runs.runs.items() if heading != CONFIGURATION), None)
     if seeds is None:
         # Without seeds the first row counts; of curves all points are there once.
@@ -97,8 +116,7 @@ def _by_number(name: str) -> tuple[float, str]:
 
 def no_reduction(runs: Runs, where: str) -> NoReturn:
     """Raise: learning curves need a reduction."""
-    names, codes = next(iter(runs.runs.values()))
-    points = runs.score.size / max(np.unique(runs.cell * len(names) + codes).size, 1)
+    points = runs.score.size / max(np.unique(runs.run_keys(next(iter(runs.runs)))).size, 1)
     raise NotTrials(
         where,
         "curves",
@@ -124,19 +142,20 @@ def _refuse_anonymous(runs: Runs) -> NoReturn:
     )
 
 
-def _refuse_repeated(runs: Runs, keys: dict[str, Keys]) -> NoReturn:
+def _refuse_repeated(runs: Runs) -> NoReturn:
     """Raise for runs that are there twice, or columns that identify runs only together."""
     where = runs.parts[0][0]
-    if len(keys) > 1 and not _repeats(_together(runs)):
+    if len(runs.runs) > 1 and not _repeats(_together(runs)):
         raise NotTrials(
             where,
             "repeated-runs",
-            f"{where} has several columns that may identify a run ({', '.join(keys)}), and none of them does so alone.",
+            f"{where} has several columns that may identify a run ({', '.join(runs.runs)}), and none of them does so "
+            "alone.",
             "Name the one that stands for an independent run, --run COLUMN, or several, --run A,B, if every "
             "combination is an independent run",
         )
-    heading, key = next(iter(keys.items()))
-    names, codes = runs.runs[heading]
+    heading, (names, codes) = next(iter(runs.runs.items()))
+    key = runs.run_keys(heading)
     order = np.argsort(key, kind="stable")
     again = np.flatnonzero(key[order][1:] == key[order][:-1])
     one, other = (int(order[again[0] + each]) for each in (0, 1))
@@ -166,6 +185,11 @@ def _repeats(key: Keys, step: Floats | None = None) -> bool:
     if step is None:
         if (key[1:] > key[:-1]).all():
             return False
+        most = int(key.max()) + 1
+        if most <= _SPARSE * key.size:
+            seen = np.zeros(most, dtype=np.bool_)
+            seen[key] = True
+            return bool(np.count_nonzero(seen) < key.size)
         ordered = np.sort(key)
         return bool((ordered[1:] == ordered[:-1]).any())
     order = np.lexsort((step, key))

@@ -69,7 +69,7 @@ class Reduction:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Points of learning curves, sorted by run and step; of several points of a run at one step, the mean.
+    """Points of learning curves, one run after the other, by step; of several points of a run at one step, the mean.
 
     Attributes
     ----------
@@ -102,15 +102,18 @@ def curves_of(runs: Runs) -> Curves:
     InvalidInput
         Where every point of a run is there twice.
     """
-    names, codes = next(iter(runs.runs.values()))
-    key = runs.cell * len(names) + codes
+    key = runs.run_keys(next(iter(runs.runs)))
+    if runs.step is not None:
+        begins = _begins(key)
+        if _tidy(key, runs.step, begins):
+            return Curves(begins, begins, runs.step, runs.score)
     step = np.zeros(key.size) if runs.step is None else runs.step
     order = _order(key, step, runs.score)
-    key, step, value = (key, step, runs.score) if order is None else (key[order], step[order], runs.score[order])
-    new_run = np.append(True, key[1:] != key[:-1])
-    new_point = new_run | np.append(True, step[1:] != step[:-1])
-    begins = np.flatnonzero(new_run)
-    rows = begins if order is None else order[begins]
+    key, step, value = key[order], step[order], runs.score[order]
+    begins = _begins(key)
+    rows = order[begins]
+    new_point = np.append(True, step[1:] != step[:-1])
+    new_point[begins] = True
     if runs.step is not None and not new_point.all():
         _refuse_copies(runs, rows, begins, new_point, step, value)
         points = np.flatnonzero(new_point)
@@ -121,10 +124,27 @@ def curves_of(runs: Runs) -> Curves:
     return Curves(begins, rows, step, value)
 
 
-def _order(key: NDArray[np.int64], step: Floats, value: Floats) -> NDArray[np.int64] | None:
-    """Return the order by run, step and value; None where rows are in that order, each point once."""
-    ahead = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & (step[1:] > step[:-1]))
-    return None if ahead.all() else np.lexsort((value, step, key))
+def _begins(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where another run begins than that of the row before."""
+    return np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
+
+
+def _tidy(key: NDArray[np.int64], step: Floats, begins: NDArray[np.int64]) -> bool:
+    """Return whether the rows of every run are together, and each step of a run is after the one before."""
+    if np.unique(key[begins]).size < begins.size:
+        return False
+    ahead = step[1:] > step[:-1]
+    ahead[begins[1:] - 1] = True
+    return bool(ahead.all())
+
+
+def _order(key: NDArray[np.int64], step: Floats, value: Floats) -> NDArray[np.int64]:
+    """Return the order by run, step and value."""
+    # Rows are often in the order of steps already: then a stable sort by run alone is enough.
+    order = np.argsort(key, kind="stable")
+    if _tidy(key[order], step[order], _begins(key[order])):
+        return order
+    return np.lexsort((value, step, key))
 
 
 def _refuse_copies(
@@ -282,8 +302,9 @@ def histories(runs: Runs, curves: Curves, table: ScoreTable, unit: str) -> Histo
             scores=table.cell(runs.algorithms[a], runs.environments[e])[: len(kept)],
             hyperparameters={},
             distributions={},
-            returns=tuple(curves.value[a:b] for a, b in spans),
-            steps=tuple(curves.step[a:b] for a, b in spans),
+            # Copies: these may be few of many millions of points.
+            returns=tuple(curves.value[a:b].copy() for a, b in spans),
+            steps=tuple(curves.step[a:b].copy() for a, b in spans),
             runs=tuple(names[codes[int(curves.rows[run])]] for run in kept),
         )
     return Histories(cells, MOST, unit=unit)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
-#: Indices of names: half the memory of the platform's integers, and enough for two billion names.
-Codes = NDArray[np.int32]
+#: Indices of names: of 32 bits or fewer, to save memory.
+Codes = NDArray[np.signedinteger]
 Flags = NDArray[np.bool_]
 
 #: A column of names: the distinct ones in order of first appearance, and for every row the index of its name.
@@ -104,7 +104,10 @@ class Runs:
     @property
     def cell(self) -> NDArray[np.int64]:
         """For every row the number of its cell."""
-        found: NDArray[np.int64] = self.algorithm.astype(np.int64) * len(self.environments) + self.environment
+        found: NDArray[np.int64] = self.algorithm.astype(np.int64)
+        # In place: a table may have many millions of rows.
+        found *= len(self.environments)
+        found += self.environment
         return found
 
     def take(self, rows: NDArray[np.int64]) -> "Runs":
@@ -120,6 +123,14 @@ class Runs:
             origin=rows if self.origin is None else self.origin[rows],
         )
 
+    def run_keys(self, heading: str) -> NDArray[np.int64]:
+        """Return for every row a number that all rows of a run have in common, by one column of runs."""
+        names, codes = self.runs[heading]
+        key = self.cell
+        key *= len(names)
+        key += codes
+        return key
+
     def cell_name(self, row: int) -> str:
         """Return the cell of a row, as text."""
         return f"{self.algorithms[self.algorithm[row]]!r} on {self.environments[self.environment[row]]!r}"
@@ -132,22 +143,56 @@ class Runs:
         return f"row {first + row - begin if numbers is None else int(numbers[row - begin])} of {place}"
 
 
+#: Names that 16 bits can number.
+_FEW = 2**15
+
+
+class _Column:
+    """An array that grows part by part.
+
+    Parts and whole are never in memory together: what is freed of many small parts is often not given back.
+    """
+
+    def __init__(self) -> None:
+        self._array: NDArray[Any] | None = None
+        self._size = 0
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Take the rows of a part."""
+        size, end = self._size, self._size + part.size
+        self._size = end
+        if self._array is None:
+            self._array = part
+            return
+        if end > self._array.size or part.dtype.itemsize > self._array.itemsize:
+            # What is not written yet takes no memory.
+            grown = np.empty(max(end, self._array.size * 3 // 2), dtype=np.result_type(part, self._array))
+            grown[:size] = self._array[:size]
+            self._array = grown
+        self._array[size:end] = part
+
+    def whole(self) -> NDArray[Any]:
+        """Return all rows."""
+        return np.empty(0) if self._array is None else self._array[: self._size]
+
+
 class _Names:
     """Names of all files, numbered in order of first appearance, and the indices of all rows."""
 
     def __init__(self) -> None:
         self._index: dict[str, int] = {}
-        self._codes: list[Codes] = []
+        self._codes = _Column()
 
     def add(self, column: Named | str, size: int) -> None:
         """Take the names of a part's rows."""
         names, codes = ([column], None) if isinstance(column, str) else column
-        moved = np.array([self._index.setdefault(name, len(self._index)) for name in names], dtype=np.int32)
-        self._codes.append(np.full(size, moved[0]) if codes is None else moved[codes])
+        moved = [self._index.setdefault(name, len(self._index)) for name in names]
+        new = np.array(moved, dtype=np.int16 if len(self._index) <= _FEW else np.int32)
+        self._codes.add(np.full(size, new[0]) if codes is None else new[codes])
 
     def column(self) -> tuple[tuple[str, ...], Codes]:
         """Return all names, and for every row the index of its name."""
-        return tuple(self._index), _joined(self._codes, np.dtype(np.int32))
+        return tuple(self._index), self._codes.whole()
 
 
 def gathered(parts: Iterable[Rows]) -> Runs:
@@ -159,8 +204,8 @@ def gathered(parts: Iterable[Rows]) -> Runs:
         Where some parts are curves and others are not, or do not name runs in the same way.
     """
     algorithm, environment, runs = _Names(), _Names(), dict[str, _Names]()
-    scores, steps, failed, found = list[Floats](), list[Floats](), list[Flags | None](), list[Any]()
-    rows = 0
+    scores, steps, failed, found = _Column(), _Column(), _Column(), list[Any]()
+    rows, with_steps, with_failures = 0, False, False
     for part in parts:
         size = part.score.size
         assert part.algorithm is not None
@@ -168,7 +213,7 @@ def gathered(parts: Iterable[Rows]) -> Runs:
         algorithm.add(part.algorithm, size)
         environment.add(part.environment, size)
         named = part.run if isinstance(part.run, Mapping) else {} if part.run is None else {"run": part.run}
-        if found and (named.keys() != runs.keys() or (part.step is None) == bool(steps)):
+        if found and (named.keys() != runs.keys() or (part.step is None) == with_steps):
             what = (
                 "steps" if named.keys() == runs.keys() else f"columns that name runs ({', '.join({**runs, **named})})"
             )
@@ -178,29 +223,23 @@ def gathered(parts: Iterable[Rows]) -> Runs:
             )
         for heading, column in named.items():
             runs.setdefault(heading, _Names()).add(column, size)
-        scores.append(part.score)
-        steps += [] if part.step is None else [part.step]
-        failed.append(part.failed)
+        scores.add(part.score)
+        with_steps = part.step is not None
+        if part.step is not None:
+            steps.add(part.step)
+        with_failures |= part.failed is not None
+        failed.add(np.zeros(size, dtype=np.bool_) if part.failed is None else part.failed)
         found.append((part.place, rows, part.first, part.numbers))
         rows += size
     algorithms, environments = algorithm.column(), environment.column()
-    flags = [np.zeros(len(s), dtype=np.bool_) if f is None else f for s, f in zip(scores, failed, strict=True)]
-    any_flags = any(each is not None for each in failed)
     return Runs(
         algorithms=algorithms[0],
         environments=environments[0],
         algorithm=algorithms[1],
         environment=environments[1],
         runs={heading: names.column() for heading, names in runs.items()},
-        score=_joined(scores, np.dtype(np.float64)),
-        step=_joined(steps, np.dtype(np.float64)) if steps else None,
-        failed=_joined(flags, np.dtype(np.bool_)) if any_flags else None,
+        score=scores.whole(),
+        step=steps.whole() if with_steps else None,
+        failed=failed.whole() if with_failures else None,
         parts=tuple(found),
     )
-
-
-def _joined(parts: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return all parts in one array, and let go of them."""
-    joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.empty(0, dtype=dtype)
-    parts.clear()
-    return joined
