@@ -324,7 +324,9 @@ def prepare(command: str, folder: Path) -> None:
             continue
         if word in FILES:
             FILES[word](folder / word)
-        elif (top := Path(word).parts[0]) in {"examples", "docs", "benchmarks"} and (ROOT / word).exists():
+        elif (top := Path(word).parts[0]) in FILES and not (folder / top).exists():
+            FILES[top](folder / top)
+        elif top in {"examples", "docs", "benchmarks"} and (ROOT / word).exists():
             ignored = shutil.ignore_patterns("*.png", "__pycache__")
             shutil.copytree(ROOT / top, folder / top, ignore=ignored, dirs_exist_ok=True)
 
