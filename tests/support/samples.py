@@ -6,7 +6,7 @@ of them lead to the same ranking.
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +39,11 @@ def curves(runs: int = RUNS) -> Iterator[tuple[str, str, int, Curve]]:
                 final = random.normal(high, 0.12 * (high - low))
                 rise = 1.0 - np.exp(-np.arange(len(STEPS)) / 3.0)
                 values = low + (final - low) * rise + random.normal(0.0, 0.03 * (high - low), len(STEPS))
-                yield algorithm, environment, seed, [(s, round(float(v), 2)) for s, v in zip(STEPS, values, strict=True)]
+                points = [(s, round(float(v), 2)) for s, v in zip(STEPS, values, strict=True)]
+                yield algorithm, environment, seed, points
 
 
-def write_table(path: Path, header: list[str], rows: Iterator[list[object]]) -> None:
+def write_table(path: Path, header: list[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a CSV file."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -69,7 +70,7 @@ def wide(path: Path) -> None:
     for algorithm in _LEVELS:
         each = [[v for (a, e, _), v in final.items() if (a, e) == (algorithm, name)] for name in ENVIRONMENTS]
         rows += [[algorithm, run, *scores] for run, scores in enumerate(zip(*each, strict=True), start=1)]
-    write_table(path, ["algorithm", "run", *ENVIRONMENTS], iter(rows))
+    write_table(path, ["algorithm", "run", *ENVIRONMENTS], rows)
 
 
 def adastop(folder: Path) -> None:
@@ -140,7 +141,7 @@ def progress(folder: Path) -> None:
         rows: list[list[object]] = []
         for step, value in curve:
             rows += [[step - 500, value - 3, ""], [step, "", value]]
-        write_table(home / "progress.csv", ["time/total_timesteps", "rollout/ep_rew_mean", "eval/mean_reward"], iter(rows))
+        write_table(home / "progress.csv", ["time/total_timesteps", "rollout/ep_rew_mean", "eval/mean_reward"], rows)
 
 
 def wandb(folder: Path) -> None:
@@ -165,9 +166,7 @@ def wandb_panel(path: Path) -> None:
 
 def wandb_runs(path: Path) -> None:
     """Write the CSV of W&B's table of runs: settings and summaries."""
-    rows = (
-        [f"run-{seed}", "finished", a, e, seed, 3e-4, curve[-1][1]] for a, e, seed, curve in curves()
-    )
+    rows = ([f"run-{seed}", "finished", a, e, seed, 3e-4, curve[-1][1]] for a, e, seed, curve in curves())
     write_table(path, ["Name", "State", "algo", "env_id", "seed", "learning_rate", RETURN], rows)
 
 
@@ -267,7 +266,7 @@ def bsuite(folder: Path) -> None:
             total += value
             rows.append([step, number, round(total, 2), 100, value])
         header = ["steps", "episode", "total_return", "episode_len", "episode_return"]
-        write_table(home / f"bsuite_id_-_{names[e]}-0.csv", header, iter(rows))
+        write_table(home / f"bsuite_id_-_{names[e]}-0.csv", header, rows)
 
 
 def means(path: Path) -> None:
@@ -278,7 +277,7 @@ def means(path: Path) -> None:
 def pasted(path: Path) -> None:
     """Write scores without names of runs, every row twice."""
     rows = [[a, e, curve[-1][1]] for a, e, _, curve in curves(12)]
-    write_table(path, ["algorithm", "environment", "score"], iter(rows * 2))
+    write_table(path, ["algorithm", "environment", "score"], rows * 2)
 
 
 def curves_as_runs(path: Path) -> None:
