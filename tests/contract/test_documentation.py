@@ -1,5 +1,6 @@
 """The documentation says what the code does: its tables, its code, its commands."""
 
+import ast
 import doctest
 import importlib
 import re
@@ -14,6 +15,7 @@ from support import needs
 from support.documents import PAGES, ROOT, Block, blocks
 from untuned.adapters import sb3
 from untuned.collect.definitions.paper import ELEVEN
+from untuned.diagnostics.diagnose import CHECKS
 
 BLOCKS = [pytest.param(block, id=block.place) for page in PAGES for block in blocks(page) if block.language == "python"]
 #: Every module with an example in a docstring.
@@ -73,6 +75,33 @@ def test_the_table_of_other_peoples_algorithms_is_current() -> None:
             sharing.setdefault((each.name, str(each)), []).append(name)
     rows = [f"| `{name}` | {', '.join(who)} | {distribution} |" for (name, distribution), who in sharing.items()]
     assert [line for line in text.splitlines() if line.startswith("| `")] == rows
+
+
+def findings() -> dict[str, set[str]]:
+    """Return the codes of all findings in the sources, with the severities they may have."""
+    found: dict[str, set[str]] = {}
+    places = (ROOT / "src" / "untuned" / each for each in ("diagnostics", "adapters"))
+    for path in sorted(path for place in places for path in place.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if name not in {"Finding", "NotTrials"}:
+                continue
+            assert isinstance(node, ast.Call)
+            texts = [[each.value for each in ast.walk(arg) if isinstance(each, ast.Constant)] for arg in node.args]
+            # Every finding that a reader raises as an error is serious.
+            codes, severities = (texts[0], texts[1]) if name == "Finding" else (texts[1], ["serious"])
+            for code in codes:
+                found.setdefault(str(code), set()).update(map(str, severities))
+    return found
+
+
+def test_the_table_of_findings_is_current() -> None:
+    lines = (ROOT / "docs" / "how-to" / "check.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+    shown = {code.strip("`"): set(severity.split(" or ")) for code, severity, *_ in cells}
+    assert len(shown) == len(cells)
+    assert shown.keys() == {*CHECKS, "best-of-curve", "unequal-lengths", "tuned-trials", "curves"}
+    assert shown == findings()
 
 
 @pytest.mark.parametrize("example", ["own_agent", "from_optuna"])

@@ -27,7 +27,7 @@ import typer
 import yaml
 
 import untuned
-from support import needs
+from support import needs, samples
 from support.documents import (
     PAGES,
     ROOT,
@@ -266,6 +266,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "my_study": copy_study,
     "results": copy_study,
     "my_agents.py": write_own_algorithms,
+    **samples.SAMPLES,
 }
 
 
@@ -323,7 +324,9 @@ def prepare(command: str, folder: Path) -> None:
             continue
         if word in FILES:
             FILES[word](folder / word)
-        elif (top := Path(word).parts[0]) in {"examples", "docs", "benchmarks"} and (ROOT / word).exists():
+        elif (top := Path(word).parts[0]) in FILES and not (folder / top).exists():
+            FILES[top](folder / top)
+        elif top in {"examples", "docs", "benchmarks"} and (ROOT / word).exists():
             ignored = shutil.ignore_patterns("*.png", "__pycache__")
             shutil.copytree(ROOT / top, folder / top, ignore=ignored, dirs_exist_ok=True)
 
@@ -368,8 +371,9 @@ def _check_what_came_out(
 ) -> None:
     out, err = finished.stdout, finished.stderr
     said = f"{command.place}: $ {command.text}\n--- printed:\n{out}--- on the error stream:\n{err}"
-    # A page that shows a mistake shows its message.
-    expected = 2 if any(line.startswith("error:") for line in command.shown) else 0
+    # A page that shows a mistake shows its message; `untuned check` ends with 3 if something is serious.
+    codes = {"error:": 2, "serious:": 3}
+    expected = max((code for word, code in codes.items() for line in command.shown if line.startswith(word)), default=0)
     there = ", ".join(sorted(each.name for each in folder.iterdir()))
     assert finished.returncode == expected, (
         f"{said}--- exit code {finished.returncode} instead of {expected}; files there: {there}\n{HOW_TO_HELP}"

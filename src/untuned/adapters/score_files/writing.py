@@ -129,14 +129,26 @@ def _write_json_lines(frame: "polars.DataFrame", file: IO[bytes]) -> None:
 
 
 def to_polars(table: ScoreTable) -> "polars.DataFrame":
-    """Return the scores of a table as a polars DataFrame, one row per run: algorithm, environment, run, score."""
+    """Return the scores of a table as a polars DataFrame, one row per run: algorithm, environment, run, score.
+
+    Parameters
+    ----------
+    table
+        As `untuned.read_scores` returns it.
+    """
     import polars
 
     return polars.DataFrame(_columns(table))
 
 
 def to_pandas(table: ScoreTable) -> Any:
-    """Return the scores of a table as a pandas DataFrame, one row per run: algorithm, environment, run, score."""
+    """Return the scores of a table as a pandas DataFrame, one row per run: algorithm, environment, run, score.
+
+    Parameters
+    ----------
+    table
+        As `untuned.read_scores` returns it.
+    """
     try:
         import pandas
     except ModuleNotFoundError:
@@ -145,7 +157,13 @@ def to_pandas(table: ScoreTable) -> Any:
 
 
 def to_arrow(table: ScoreTable) -> Any:
-    """Return the scores of a table as a pyarrow Table, one row per run: algorithm, environment, run, score."""
+    """Return the scores of a table as a pyarrow Table, one row per run: algorithm, environment, run, score.
+
+    Parameters
+    ----------
+    table
+        As `untuned.read_scores` returns it.
+    """
     try:
         import pyarrow
     except ModuleNotFoundError:
@@ -158,6 +176,11 @@ def to_rliable(table: ScoreTable) -> dict[str, Floats]:
 
     The environments are in the order of ``table.environments``, the runs in the order of the table: row i of two
     environments need not be the same run.
+
+    Parameters
+    ----------
+    table
+        As `untuned.read_scores` returns it.
 
     Raises
     ------
