@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from untuned.collect.session import Collected
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
-    from untuned.diagnostics.diagnosis import Diagnosis
     from untuned.histories import Histories
     from untuned.plans import Design, Plan
     from untuned.reports.report import Report

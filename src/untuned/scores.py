@@ -250,6 +250,9 @@ class ScoreTable:
         order = order.astype(np.uint32) if order.size < 2**32 else order
         borders = np.append(0, np.cumsum(np.bincount(where, minlength=len(algorithms) * width)))
         spans = list(pairwise(borders.tolist()))
+        if failed is not None:
+            flags = np.asarray(failed, dtype=np.bool_)
+            scores = _without_failed(scores, flags, rows, columns, algorithms, environments, nonfinite)
         # What is not finite counts as failed anyway.
         counted = None if failed is None else where[np.asarray(failed, dtype=np.bool_) & np.isfinite(scores)]
         failed_ae = None if counted is None else np.bincount(counted, minlength=len(algorithms) * width)
@@ -495,6 +498,31 @@ def _range(name: str, pair: object) -> Range:
     if not low < high:
         raise InvalidInput(f"the range of {name} is ({low:g}, {high:g}): the lowest score must be below the highest")
     return low, high
+
+
+def _without_failed(
+    scores: Floats,
+    failed: NDArray[np.bool_],
+    rows: NDArray[np.integer],
+    columns: NDArray[np.integer],
+    algorithms: Sequence[str],
+    environments: Sequence[str],
+    nonfinite: Nonfinite,
+) -> Floats:
+    """Return scores that are NaN where a trial failed, unless it has the worst of the environment; or refuse them."""
+    worst = np.full(len(environments), np.inf)
+    np.fmin.at(worst, columns, scores)
+    better = failed & np.isfinite(scores) & (scores > worst[columns])
+    if nonfinite == "error" and better.any():
+        row = int(np.flatnonzero(better)[0])
+        count = int(better.sum())
+        raise InvalidInput(
+            f"{count:,} {'trial' if count == 1 else 'trials'} failed with a score that is not the worst, the first "
+            f"{scores[row]:g} of {algorithms[rows[row]]!r} on {environments[columns[row]]!r}. A trial that failed "
+            "counts as the worst score: declare what that is, nonfinite='worst' with ranges (--range NAME=LOW:HIGH "
+            "--nonfinite worst); or remove the column that says that they failed, if they deserve their scores"
+        )
+    return np.where(better, np.nan, scores) if better.any() else scores
 
 
 def _refuse_nonfinite(algorithms: Sequence[str], environments: Sequence[str], cells: list[list[Floats]]) -> None:

@@ -257,6 +257,12 @@ def statement(evaluation: "Evaluation") -> str:
     failures = [f"{row['failed']:,} of {row['trials']:,} of {row['algorithm']}" for row in evaluation.failures]
     if failures:
         found.insert(1, f"Trials that failed ({listed(failures)}) count as the worst score of their environment.")
+    accepted = [each.code for each in evaluation.findings if each.severity == "serious"]
+    if accepted:
+        found.append(
+            f"This holds only if the scores are independent runs; a check of the scores found otherwise "
+            f"({listed(accepted)}), and that was accepted."
+        )
     if any(np.count_nonzero(each.pairs.better_ab) < _total(evaluation) for each in evaluation.rankings):
         found.append("Not decided does not mean equal.")
     return " ".join(found)

@@ -227,7 +227,7 @@ def test_a_real_pipe() -> None:
     )
     assert finished.returncode == 0, finished.stderr.decode()
     assert finished.stdout.decode().startswith("3 algorithms on 2 environments, 12 trials per cell")
-    assert finished.stderr.decode().splitlines() == ["3 algorithms x 2 environments x 12 runs from standard input.csv"]
+    assert finished.stderr.decode().splitlines() == ["3 algorithms x 2 environments x 12 runs from standard input"]
 
 
 # --- several paths, folders

@@ -300,7 +300,8 @@ def test_axes_of_an_array() -> None:
     assert order((2, 3, 4), algorithms=list("abcd"), environments=list("abc")) == "run x environment x algorithm"
     assert order((2, 3, 4), axes="seeds, tasks, algos") == "run x environment x algorithm"
     assert order((2, 3, 4, 5), axes="step,run,env,algorithm") == "step x run x environment x algorithm"
-    assert order((2, 3, 4), evidence=lambda array: "run,environment,algorithm") == "run x environment x algorithm"
+    named = {"algorithms": list("ab"), "evidence": lambda array: "algorithm,run,environment"}
+    assert order((2, 3, 4), **named) == "algorithm x run x environment"
     assert order((2, 3), algorithm="ppo") == "run x environment"
 
 

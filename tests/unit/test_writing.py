@@ -228,7 +228,7 @@ def test_failures_are_kept(form: str, kind: str, tmp_path: Path) -> None:
 def test_a_column_of_failures_may_say_yes_and_no(values: list[Any], tmp_path: Path) -> None:
     """Saying no is no failure."""
     frame = polars.DataFrame(
-        {"algorithm": ["a", "b"], "environment": ["x", "x"], "score": [1.0, 2.0], "failure": values}, strict=False
+        {"algorithm": ["a", "b"], "environment": ["x", "x"], "score": [2.0, 1.0], "failure": values}, strict=False
     )
     frame.write_csv(tmp_path / "scores.csv")
     (tmp_path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in frame.iter_rows(named=True)))

@@ -201,7 +201,8 @@ def _order(
     if len(fitting) == 1:
         named = [role for role, given in (("algorithms", algorithms), ("environments", environments)) if given]
         return fitting[0], f", by the number of {' and '.join(named)}" if named else ""
-    shown = evidence(scores) if evidence is not None else ""
+    # Which axis is the algorithms' is not for scores to show: their names must fit the first.
+    shown = evidence(scores) if evidence is not None and algorithms is not None else ""
     if shown:
         return _asked(shown, scores.shape, name, algorithm), ", by the scores themselves"
     raise _ambiguous(scores.shape, name, fitting)

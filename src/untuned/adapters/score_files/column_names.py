@@ -35,6 +35,9 @@ USUAL = {
 }
 #: The heading under which combinations of hyperparameters stand among the columns that name runs.
 CONFIGURATION = "configuration"
+#: Columns that say whether a trial failed: by any word but no, and by words for it.
+FAILURES = ("failure", "failed", "crashed")
+STATUSES = ("status", "state", "runstatus", "runstate")
 #: More columns than this are not listed one by one.
 _MANY = 20
 #: More columns than this are not compared letter by letter with a name that is missing.
@@ -64,7 +67,8 @@ class Chosen:
     Attributes
     ----------
     roles
-        By role: algorithm, environment and score; step where there is one; failure where there is one.
+        By role: score; algorithm and environment unless they are in the path; step, failure and status where there are
+        such.
     runs
         By heading, the columns that may identify a run; with several positions where only their combination does.
     """
@@ -73,12 +77,24 @@ class Chosen:
     runs: Mapping[str, tuple[int, ...]]
 
     @property
+    def anonymous(self) -> bool:
+        """Whether no column says which run a row belongs to."""
+        return not self.runs and "step" not in self.roles
+
+    @property
     def positions(self) -> list[int]:
         """All positions, ascending."""
         return sorted({*self.roles.values(), *(each for group in self.runs.values() for each in group)})
 
 
-def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Callable[[], Sequence[object]]) -> Chosen:
+def chosen_columns(
+    found: Iterable[str],
+    asked: Reading,
+    where: str,
+    example: Callable[[], Sequence[object]],
+    *,
+    named_by_path: bool = False,
+) -> Chosen:
     """Return which columns of a table are read: those that were named, else those with usual names.
 
     Parameters
@@ -91,13 +107,16 @@ def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Ca
         What to call the table in messages.
     example
         Returns the values of the first row, which only a message needs.
+    named_by_path
+        Whether algorithm and environment may be in the file's path instead.
     """
     found = list(found)
     given = wanted_columns(asked)
     roles = {role: _position(found, role, given.get(role), where) for role in (*ROLES, "step")}
     missing = [role for role in ROLES if roles[role] is None]
-    if missing:
-        raise InvalidInput(_about_missing(missing, found, [given.get(role, role) for role in ROLES], where, example))
+    if missing and not (named_by_path and "score" not in missing and not {*missing} & {*given}):
+        wanted = [given.get(role, role) if (at := roles[role]) is None else found[at] for role in ROLES]
+        raise InvalidInput(_about_missing(missing, found, wanted, where, example))
     by_position: dict[int, str] = {}
     for role, position in roles.items():
         if position is not None and by_position.setdefault(position, role) != role:
@@ -105,8 +124,10 @@ def chosen_columns(found: Iterable[str], asked: Reading, where: str, example: Ca
                 f"column {shown(found[position])} is named for both {by_position[position]} and {role}: give "
                 "each its own column"
             )
-    if "failure" in found and "failure" not in given.values():
-        roles["failure"] = found.index("failure")
+    for role, usual in (("failure", FAILURES), ("status", STATUSES)):
+        roles[role] = next(
+            (at for at, name in enumerate(found) if plain(name) in usual and at not in by_position), None
+        )
     return Chosen(
         {role: position for role, position in roles.items() if position is not None},
         {

@@ -20,6 +20,8 @@ from untuned.scores import Floats, Ints
 if TYPE_CHECKING:
     import polars
 
+#: What a column of statuses has where a trial failed.
+_FAILED = ("crashed", "crash", "failed", "failure", "fail", "killed", "error", "errored", "timeout", "preempted")
 #: What a column of failures has where a trial did not fail: nothing, or a word or number for no.
 _NOT_FAILED = ("", "false", "no", "0", "0.0", "nan", "none", "null")
 
@@ -44,6 +46,8 @@ class Columns:
         The number of the first row.
     numbers
         The number of each row as the user counts, from 1; None where none was left out.
+    unread
+        Other columns, by name: looked at where no column says which run a row belongs to.
     """
 
     where: str
@@ -53,14 +57,18 @@ class Columns:
     path: str = ""
     first: int = 1
     numbers: Ints | None = field(default=None)
+    unread: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> Rows:
         """Return the rows of the table."""
         roles = self.chosen.roles
+        algorithm, environment = (
+            self._indexed(role, roles[role]) if role in roles else None for role in ("algorithm", "environment")
+        )
         return Rows(
             place=self.where,
-            algorithm=self._indexed("algorithm", roles["algorithm"]),
-            environment=self._indexed("environment", roles["environment"]),
+            algorithm=algorithm,
+            environment=environment,
             run={
                 heading: combined([self._indexed("run", each) for each in group])
                 for heading, group in self.chosen.runs.items()
@@ -68,17 +76,35 @@ class Columns:
             or None,
             score=self._numbers("score", roles["score"]),
             step=self._numbers("step", roles["step"]) if "step" in roles else None,
-            failed=self._failed(roles["failure"]) if "failure" in roles else None,
+            failed=self._failures(),
             path=self.path,
             first=self.first,
             numbers=self.numbers,
             columns=self._described(),
+            suspects=self._suspects(algorithm, environment) if self.chosen.anonymous else (),
+            alone=True,
         )
+
+    def _suspects(self, algorithm: Named | None, environment: Named | None) -> tuple[str, ...]:
+        """Return the columns that are not read and repeat evenly within cells, as names of runs and steps do."""
+        if algorithm is None or environment is None:
+            return ()
+        cell = algorithm[1].astype(np.int64) * len(environment[0]) + environment[1]
+        return tuple(name for name, column in self.unread.items() if _repeats_evenly(column, cell))
+
+    def _failures(self) -> NDArray[np.bool_] | None:
+        """Return which trials failed; None where no column says so."""
+        found = [
+            self._failed(self.chosen.roles[role], words)
+            for role, words in (("failure", None), ("status", _FAILED))
+            if role in self.chosen.roles
+        ]
+        return np.logical_or.reduce(found) if found else None
 
     def _described(self) -> str:
         """Return which columns are read, where they do not have their default names."""
         roles = self.chosen.roles
-        names = [self.names[roles[role]] for role in ROLES]
+        names = [self.names[roles[role]] for role in ROLES if role in roles]
         return "" if names == list(ROLES) else f"columns {', '.join(names)}"
 
     def _indexed(self, kind: str, position: int) -> Named:
@@ -103,15 +129,16 @@ class Columns:
                 )
         return names, (codes if len(names) == len(values) else moved[codes]).astype(np.int32)
 
-    def _failed(self, position: int) -> NDArray[np.bool_]:
-        """Return which rows have a text that says why the trial failed."""
+    def _failed(self, position: int, words: Sequence[str] | None) -> NDArray[np.bool_]:
+        """Return which rows have one of the words for a failure, or any word but no."""
         import polars
 
         series = _series(self.values[position])
         if series.dtype == polars.Object:
             series = polars.Series([None if value is None else str(value) for value in series], dtype=polars.String)
         texts = series.cast(polars.String, strict=False).str.strip_chars().str.to_lowercase()
-        return (texts.is_not_null() & ~texts.is_in(_NOT_FAILED)).fill_null(value=False).to_numpy()
+        said = ~texts.is_in(_NOT_FAILED) if words is None else texts.is_in(words)
+        return (texts.is_not_null() & said).fill_null(value=False).to_numpy()
 
     def _factorized(self, kind: str, position: int) -> tuple[Ints, list[object]]:
         import polars
@@ -237,6 +264,24 @@ class _Numbers:
             f"column {shown(self._name)} of {self.table.where} holds {dtype}, not numbers: row "
             f"{self.table.number(0)} is {shown(first)}. Say which column has the {self.kind}s with {self.kind}='...'"
         )
+
+
+def _repeats_evenly(column: Any, cell: Ints) -> bool:
+    """Return whether a column has several values in every cell, each of them equally often and more than once."""
+    import polars
+
+    series = _series(column)
+    if series.dtype.is_nested() or series.dtype == polars.Object or len(series) != cell.size:
+        return False
+    codes = series.cast(polars.String, strict=False).fill_null("").rank("dense").to_numpy().astype(np.int64)
+    pairs, counts = np.unique(cell * (int(codes.max(initial=0)) + 1) + codes, return_counts=True)
+    cells = pairs // (int(codes.max(initial=0)) + 1)
+    begins = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    values = np.diff(np.append(begins, cells.size))
+    fewest, most = np.minimum.reduceat(counts, begins), np.maximum.reduceat(counts, begins)
+    # The last cell of a piece of a file may be cut.
+    whole = cells[begins] != cell[-1] if begins.size > 1 else np.ones(begins.size, dtype=np.bool_)
+    return bool(((values > 1) & (fewest > 1) & (fewest == most))[whole].all())
 
 
 def combined(columns: Sequence[Named]) -> Named:

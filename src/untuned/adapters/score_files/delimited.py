@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from untuned.adapters.score_files.column_names import USUAL, chosen_columns, plain, shown, wanted_columns
+from untuned.adapters.score_files.column_names import USUAL, Chosen, chosen_columns, plain, shown, wanted_columns
 from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Bytes that are read at once, and the longest record.
 PIECE = 16 << 20
+#: Columns that are looked at though they are not read.
+_LOOKED_AT = 50
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _GZIP = b"\x1f\x8b"
@@ -185,16 +187,20 @@ class Delimited:
         return f"{self.file.name} cannot be read as CSV: {str(error).partition(chr(10))[0]}"
 
 
-def read_delimited(file: File, asked: Reading) -> Iterator[Rows]:
-    """Yield the rows of a file in long form, in pieces."""
+def read_delimited(file: File, asked: Reading, *, of_several: bool = False) -> Iterator[Rows]:
+    """Yield the rows of a file in long form, in pieces.
+
+    Where it is one of several files, or the user gives a pattern, its path may say what its columns do not.
+    """
     import polars
 
     table = Delimited(file, asked=asked)
-    chosen = chosen_columns(table.header, asked, file.name, lambda: table.first_row)
+    by_path = of_several or asked.pattern is not None
+    chosen = chosen_columns(table.header, asked, file.name, lambda: table.first_row, named_by_path=by_path)
     empty = True
     for frame, row in table.frames():
         kept = frame.select([str(each) for each in chosen.positions])
-        numbers = None
+        numbers = blank = None
         if kept.to_series(0).null_count():
             # Empty lines are not trials.
             blank = frame.select(polars.all_horizontal(polars.all().is_null())).to_series()
@@ -203,9 +209,16 @@ def read_delimited(file: File, asked: Reading) -> Iterator[Rows]:
         if kept.height:
             empty = False
             values = {each: kept[str(each)] for each in chosen.positions}
-            yield Columns(file.name, table.header, chosen, values, file.below, row, numbers).rows()
+            unread = {} if blank is not None or not chosen.anonymous else _unread(table.header, chosen, frame)
+            yield Columns(file.name, table.header, chosen, values, file.below, row, numbers, unread).rows()
     if empty:
         raise no_rows(file.name)
+
+
+def _unread(header: Sequence[str], chosen: Chosen, frame: "polars.DataFrame") -> dict[str, "polars.Series"]:
+    """Return columns that are not read, the first of them: there may be very many."""
+    others = [each for each in range(len(header)) if each not in chosen.positions]
+    return {header[each]: frame[str(each)] for each in others[:_LOOKED_AT]}
 
 
 def no_rows(where: str) -> InvalidInput:
@@ -314,7 +327,8 @@ def _claims(file: File) -> bool:
 
 
 def _read_all(files: Sequence[File], asked: Reading) -> Recognised:
-    return Recognised(rows for file in files for rows in read_delimited(file, asked))
+    several = len(files) > 1
+    return Recognised(rows for file in files for rows in read_delimited(file, asked, of_several=several))
 
 
 READER = Reader("csv", "CSV file", _claims, _read_all)

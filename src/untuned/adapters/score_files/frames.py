@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from untuned.adapters.score_files.column_names import ROLES, chosen_columns, wanted_columns
+from untuned.adapters.score_files.column_names import ROLES, USUAL, chosen_columns, plain, wanted_columns
 from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.delimited import no_rows
 from untuned.adapters.score_files.reading import Reading
@@ -33,12 +33,13 @@ def rows_of_frame(frame: Any, asked: Reading) -> Rows:
     _refuse_index(frame, found, [wanted_columns(asked).get(role, role) for role in ROLES])
     chosen = chosen_columns(found, asked, _WHERE, lambda: _first_row(frame, found))
     read = [found[each] for each in chosen.positions]
+    others = [name for name in found if name not in read and found.count(name) == 1] if chosen.anonymous else []
     if _is_lazy(frame):
-        frame = frame.select(read).collect()
+        frame = frame.select(read + others).collect()
     values = {each: frame[found[each]] for each in chosen.positions}
     if not len(values[chosen.roles["score"]]):
         raise no_rows(_WHERE)
-    return Columns(_WHERE, found, chosen, values).rows()
+    return Columns(_WHERE, found, chosen, values, unread={name: frame[name] for name in others}).rows()
 
 
 def column_names(frame: Any) -> list[str] | None:
@@ -63,7 +64,9 @@ def _is_lazy(frame: Any) -> bool:
 def _refuse_index(frame: Any, found: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse a pandas frame that has what is wanted in its index, where columns are not looked for."""
     names = getattr(getattr(frame, "index", None), "names", None)
-    hidden = [name for name in wanted if name not in found and name in list(names or ())]
+    index = [str(name) for name in names or () if name is not None]
+    hidden = [name for name in wanted if name not in found and name in index]
+    hidden += [name for name in index if plain(name) in (*USUAL["run"], *USUAL["step"])]
     if hidden:
         raise InvalidInput(
             f"{', '.join(map(repr, hidden))} is in the index of the table, not among its columns: pass "

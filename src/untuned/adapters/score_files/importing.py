@@ -28,7 +28,7 @@ from untuned.histories import Histories
 from untuned.scores import ScoreTable, spread
 
 #: Findings about how files were read, in addition to those in the scores.
-CODES = ("tuned-trials", "best-of-curve", "unequal-lengths")
+CODES = ("tuned-trials", "unread-columns", "best-of-curve", "unequal-lengths")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +153,11 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
         # A run of one point is a curve all the same: its step says whether it is long enough.
         runs = found if how is None or not found.runs else replace(found, step=runs.step)
     runs, known = oriented(runs, asked)
+    doubts = _about_suspects(runs)
     if runs.step is None and (how is None or not runs.runs):
         if how is not None and how.kind not in ("mean", "best"):
             no_steps(how)
-        return Scored(runs, known, None, None, (), _joined(source.name, detail))
+        return Scored(runs, known, None, None, doubts, _joined(source.name, detail))
     if how is None and must_reduce:
         no_reduction(runs, source.name)
     points = curves_of(runs)
@@ -222,6 +223,25 @@ def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Findin
                 )
             )
     return tuple(found)
+
+
+def _about_suspects(runs: Runs) -> tuple[Finding, ...]:
+    """Return the finding on columns that may say which rows are one run, where no other column does."""
+    if not runs.suspects or runs.runs:
+        return ()
+    names = " and ".join(map(repr, runs.suspects))
+    column = f"columns {names} repeat their" if len(runs.suspects) > 1 else f"column {names} repeats its"
+    return (
+        Finding(
+            "unread-columns",
+            "serious",
+            f"No column is known to name the runs, and the {column} values equally often within every cell.",
+            "If it names runs or steps, rows are points of curves or episodes, and count for more than they are worth.",
+            f"Say what it is: --run {runs.suspects[0]} if it names runs, --step {runs.suspects[0]} if it is a step of "
+            "training, --configuration if it is a hyperparameter; or remove the column if every row is an independent "
+            "run.",
+        ),
+    )
 
 
 def _about_best(how: Reduction | None) -> tuple[Finding, ...]:

@@ -18,6 +18,8 @@ from untuned.errors import InvalidInput
 
 #: Lines and bytes that are read at once, and the longest line.
 _LINES = 100_000
+#: Keys that are looked at though they are not read.
+_LOOKED_AT = 50
 _BYTES = 64 << 20
 _LONGEST = 16 << 20
 
@@ -39,7 +41,11 @@ def read_json_lines(file: File, asked: Reading) -> Iterator[Rows]:
             each: _column([record.get(keys[each]) for record in records], name=each in _names(chosen))
             for each in chosen.positions
         }
-        yield Columns(file.name, keys, chosen, values, file.below, numbers=np.array(numbers, dtype=np.int64)).rows()
+        others = [key for at, key in enumerate(keys) if at not in chosen.positions][:_LOOKED_AT]
+        unread = {key: _column([record.get(key) for record in records], name=True) for key in others}
+        given = np.array(numbers, dtype=np.int64)
+        unread = unread if chosen.anonymous else {}
+        yield Columns(file.name, keys, chosen, values, file.below, numbers=given, unread=unread).rows()
     if chosen is None:
         raise InvalidInput(
             f"{file.name} is empty: it needs the columns algorithm, environment, score, one row per trial"

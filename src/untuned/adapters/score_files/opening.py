@@ -226,7 +226,7 @@ def standard_input() -> Iterator[File]:
                 f"standard input cannot be kept in {str(Path(kept.name).parent)!r}: {error.strerror or error}. Pass a "
                 "file instead"
             ) from None
-        yield File(Path(kept.name), f"standard input{suffix}")
+        yield File(Path(kept.name), "standard input")
 
 
 def _suffix(head: bytes) -> str:

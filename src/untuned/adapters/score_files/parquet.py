@@ -13,12 +13,14 @@ from untuned.errors import InvalidInput
 
 #: Rows that are read at once.
 _ROWS = 4_000_000
+#: Columns that are looked at though they are not read.
+_LOOKED_AT = 50
 #: From so many rows on, more than so many in a byte count as a decompression bomb.
 _MANY, _DENSE = 10_000_000, 32
 
 
-def read_parquet(file: File, asked: Reading) -> Iterator[Rows]:
-    """Yield the rows of a file, in pieces."""
+def read_parquet(file: File, asked: Reading, *, of_several: bool = False) -> Iterator[Rows]:
+    """Yield the rows of a file, in pieces; `read_delimited` says what is different for one of several."""
     import polars
 
     def example() -> list[object]:
@@ -26,16 +28,19 @@ def read_parquet(file: File, asked: Reading) -> Iterator[Rows]:
 
     try:
         names = list(polars.read_parquet_schema(file.path))
-        chosen = chosen_columns(names, asked, file.name, example)
+        by_path = of_several or asked.pattern is not None
+        chosen = chosen_columns(names, asked, file.name, example, named_by_path=by_path)
         read = [names[each] for each in chosen.positions]
+        others = [name for name in names if name not in read][:_LOOKED_AT] if chosen.anonymous else []
         # As a pattern the name a[1].parquet would stand for a1.parquet.
         table = polars.scan_parquet(file.path, glob=False)
         height = int(table.select(polars.len()).collect().item())
         _check_growth(file, height)
         for begin in range(0, height, _ROWS):
-            frame = table.select(read).slice(begin, _ROWS).collect()
+            frame = table.select(read + others).slice(begin, _ROWS).collect()
             values = {each: frame[names[each]] for each in chosen.positions}
-            yield Columns(file.name, names, chosen, values, file.below, begin + 1).rows()
+            unread = {name: frame[name] for name in others}
+            yield Columns(file.name, names, chosen, values, file.below, begin + 1, unread=unread).rows()
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
         # A damaged file makes polars panic, which is not a subclass of Exception.
         reason = str(error).partition("\n")[0]
@@ -62,7 +67,8 @@ def _claims(file: File) -> bool:
 
 
 def _read_all(files: Sequence[File], asked: Reading) -> Recognised:
-    return Recognised(rows for file in files for rows in read_parquet(file, asked))
+    several = len(files) > 1
+    return Recognised(rows for file in files for rows in read_parquet(file, asked, of_several=several))
 
 
 READER = Reader("parquet", "Parquet file", _claims, _read_all)

@@ -58,7 +58,7 @@ def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None)
             found = _by_pattern(pattern) if pattern is not None else _guessed(paths, missing)
         names = dict(found(part, missing))
         if names.get("run") is None and "run" in missing and is_run:
-            names["run"] = part.path.rpartition("/")[0] or part.path
+            names["run"] = part.path if part.alone else part.path.rpartition("/")[0] or part.path
         known: dict[str, Any] = {role: names[role] for role in missing if names.get(role) is not None}
         named = replace(part, **known)
         if pattern is None and "run" in missing:
@@ -78,7 +78,7 @@ def _is_curve(part: Rows) -> bool:
 def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
     """Refuse a run that another folder is, too: its points would be put together with those of another run."""
     key = (part.algorithm, part.environment, part.run)
-    folder = part.path.rpartition("/")[0]
+    folder = part.path if part.alone else part.path.rpartition("/")[0]
     if all(isinstance(each, str) for each in key) and folders.setdefault(key, folder) != folder:
         raise InvalidInput(
             f"{folders[key]} and {folder} are both run {part.run!r} of {part.algorithm!r} on {part.environment!r}: "

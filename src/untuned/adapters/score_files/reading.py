@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from untuned.options import option
-from untuned.scores import Identical, Nonfinite, Range
+
+if TYPE_CHECKING:
+    from untuned.scores import Identical, Nonfinite, Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +137,7 @@ class Reading:
             "Environments in which lower is better, or all. Their signs are changed.", str | None, metavar="NAME,..."
         ),
     )
-    ranges: Mapping[str, Range] | Range | None = field(
+    ranges: "Mapping[str, Range] | Range | None" = field(
         default=None,
         metadata=option(
             "The lowest and highest score an environment can give; LOW:HIGH for all. Repeatable.",
@@ -144,7 +146,7 @@ class Reading:
             metavar="NAME=LOW:HIGH",
         ),
     )
-    identical: Identical | None = field(
+    identical: "Identical | None" = field(
         default=None,
         metadata=option(
             "Algorithms with the same definition, everywhere or on an environment. Repeatable.",
@@ -152,7 +154,7 @@ class Reading:
             metavar="A,B[@ENVIRONMENT]",
         ),
     )
-    nonfinite: Nonfinite | None = field(
+    nonfinite: "Nonfinite | None" = field(
         default=None,
         metadata=option(
             "A score that is NaN or infinite: refuse it (the default), or count the worst.",

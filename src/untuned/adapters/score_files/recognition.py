@@ -7,7 +7,7 @@ from pathlib import Path
 from untuned.adapters.score_files.opening import File, files_below, named_file, standard_input
 from untuned.adapters.score_files.reader import Reader
 from untuned.adapters.score_files.reading import Reading
-from untuned.adapters.score_files.registry import TABLES, readers
+from untuned.adapters.score_files.registry import RESULTS, TABLES, readers
 from untuned.errors import InvalidInput, UnknownName
 
 Chosen = list[tuple[Reader, list[File]]]
@@ -49,21 +49,24 @@ def recognised_files(paths: Sequence[str | Path], asked: Reading, ending: ExitSt
         reader = _claiming(file, asked.reader)
         if reader is not None:
             inside.setdefault(reader.name, []).append(file)
-    specific = [name for name in inside if name not in (*TABLES, "refused")]
-    if len(specific) > 1:
-        counts = ", ".join(f"{counted(len(inside[name]), _by_name(name))} ({name})" for name in specific)
+    logs = [name for name in inside if name not in (*TABLES, *RESULTS, "refused")]
+    tables = [name for name in inside if name in TABLES]
+    results = [name for name in inside if name in RESULTS]
+    if len(logs) > 1 or (not logs and len(results) + bool(tables) > 1):
+        kinds = logs or [*results, *tables]
+        counts = ", ".join(f"{counted(len(inside[name]), _by_name(name))} ({name})" for name in kinds)
         raise InvalidInput(
             f"there are {counts}: they may be several records of the same runs. Say which to read with --reader NAME"
         )
-    tables = [name for name in inside if name in TABLES]
-    for name in specific or tables or list(inside):
+    read = logs or results or tables or list(inside)
+    for name in read:
         by_reader[name] = by_reader.get(name, []) + inside[name]
     if not by_reader:
         raise InvalidInput(_about_nothing(paths, len(below)))
     order = [each.name for each in readers()]
-    left_out = sum(len(inside[name]) for name in tables) if specific else 0
     chosen = [(_by_name(name), by_reader[name]) for name in sorted(by_reader, key=order.index)]
-    return chosen, (f"{left_out} {'table' if left_out == 1 else 'tables'}" if left_out else "")
+    left_out = [counted(len(files), _by_name(name)) for name, files in inside.items() if name not in read]
+    return chosen, " and ".join(left_out)
 
 
 def _by_name(name: str) -> Reader:

@@ -1,5 +1,6 @@
 """`Reduction`: how a learning curve becomes one score."""
 
+import hashlib
 import math
 import re
 from dataclasses import dataclass, replace
@@ -106,7 +107,7 @@ def curves_of(runs: Runs) -> Curves:
     if runs.step is not None:
         begins = _begins(key)
         if _tidy(key, runs.step, begins):
-            return Curves(begins, begins, runs.step, runs.score)
+            return _different(runs, Curves(begins, begins, runs.step, runs.score))
     step = np.zeros(key.size) if runs.step is None else runs.step
     order = _order(key, step, runs.score)
     key, step, value = key[order], step[order], runs.score[order]
@@ -114,6 +115,8 @@ def curves_of(runs: Runs) -> Curves:
     rows = order[begins]
     new_point = np.append(True, step[1:] != step[:-1])
     new_point[begins] = True
+    if not new_point.all():
+        _refuse_two_files(runs, order, ~new_point)
     if runs.step is not None and not new_point.all():
         _refuse_copies(runs, rows, begins, new_point, step, value)
         points = np.flatnonzero(new_point)
@@ -121,7 +124,47 @@ def curves_of(runs: Runs) -> Curves:
             value = np.add.reduceat(value, points) / np.diff(np.append(points, value.size))
         step = step[points]
         begins = np.searchsorted(points, begins)
-    return Curves(begins, rows, step, value)
+    return _different(runs, Curves(begins, rows, step, value))
+
+
+def _refuse_two_files(runs: Runs, order: NDArray[np.int64], again: NDArray[np.bool_]) -> None:
+    """Refuse points that two files have: they are two runs of one name, or one run that was exported twice."""
+    if len({part[0] for part in runs.parts}) == 1:
+        return
+    places = runs.places(order)
+    both = np.flatnonzero(again[1:] & (places[1:] != places[:-1]))
+    if both.size:
+        one, other = int(order[both[0]]), int(order[both[0] + 1])
+        names, codes = next(iter(runs.runs.values()))
+        raise NotTrials(
+            runs.parts[0][0],
+            "repeated-runs",
+            f"{runs.where(one)} and {runs.where(other)} are both of run {names[codes[one]]!r} of "
+            f"{runs.cell_name(one)}, at the same step.",
+            "If they are different runs, give them different names; if one file repeats the other, pass one of them",
+        )
+
+
+def _different(runs: Runs, curves: Curves) -> Curves:
+    """Return curves after making sure that no two of a cell are the same, point by point."""
+    seen: dict[tuple[int, bytes], int] = {}
+    cell = runs.cell[curves.rows]
+    for run, (begin, end) in enumerate(zip(curves.begins.tolist(), curves.ends.tolist(), strict=True)):
+        value = curves.value[begin:end]
+        if end - begin < _SEVERAL or np.unique(value[:_LOOKED_AT]).size < _SEVERAL:
+            continue
+        other = seen.setdefault((int(cell[run]), hashlib.blake2b(value.tobytes(), digest_size=16).digest()), run)
+        if other != run:
+            names, codes = next(iter(runs.runs.values()))
+            one, two = (names[codes[int(curves.rows[each])]] for each in (other, run))
+            raise NotTrials(
+                runs.parts[0][0],
+                "repeated-runs",
+                f"Runs {one!r} and {two!r} of {runs.cell_name(int(curves.rows[run]))} have the same {end - begin:,} "
+                "values.",
+                "One is a copy of the other: remove it, and look for other copies",
+            )
+    return curves
 
 
 def _begins(key: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -174,6 +217,8 @@ def _refuse_copies(
         )
 
 
+#: Points of a curve that tell whether it has different values.
+_LOOKED_AT = 1000
 #: Points that are too many to be equal by chance, one and all.
 _SEVERAL = 5
 

@@ -32,6 +32,8 @@ _MODULES = (
 
 #: Tables in long form: what a file may be that is nothing more specific.
 TABLES = ("csv", "jsonl", "parquet")
+#: Tables and arrays of results in other forms.
+RESULTS = ("wide", "array", "rliable")
 
 
 @cache

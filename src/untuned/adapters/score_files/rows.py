@@ -50,6 +50,10 @@ class Rows:
         The number of every row, where they have gaps.
     columns
         Which columns of a table were read, where that is not obvious, as text.
+    suspects
+        Columns that were not read and may say which run a row belongs to.
+    alone
+        Whether a file stands for a run by itself; otherwise its folder does, with all files in it.
     """
 
     place: str
@@ -63,6 +67,8 @@ class Rows:
     first: int = 1
     numbers: NDArray[np.int64] | None = None
     columns: str = ""
+    suspects: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,8 @@ class Runs:
         Whether the trial of each row failed; None where no file says so.
     parts
         Of every part the file's name, the index of its first row, that row's number, and the numbers of all its rows.
+    suspects
+        Columns that were not read and may say which run a row belongs to.
     origin
         For every row its index among all rows that were read, where some were left out.
     """
@@ -100,6 +108,7 @@ class Runs:
     failed: Flags | None
     parts: tuple[tuple[str, int, int, NDArray[np.int64] | None], ...]
     origin: NDArray[np.int64] | None = None
+    suspects: tuple[str, ...] = ()
 
     @property
     def cell(self) -> NDArray[np.int64]:
@@ -130,6 +139,14 @@ class Runs:
         key *= len(names)
         key += codes
         return key
+
+    def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a number for the file of each of some rows."""
+        names = {place: number for number, place in enumerate(dict.fromkeys(part[0] for part in self.parts))}
+        begins = np.array([part[1] for part in self.parts])
+        of_part = np.array([names[part[0]] for part in self.parts])
+        origin = rows if self.origin is None else self.origin[rows]
+        return of_part[np.searchsorted(begins, origin, side="right") - 1]
 
     def cell_name(self, row: int) -> str:
         """Return the cell of a row, as text."""
@@ -205,9 +222,10 @@ def gathered(parts: Iterable[Rows]) -> Runs:
     """
     algorithm, environment, runs = _Names(), _Names(), dict[str, _Names]()
     scores, steps, failed, found = _Column(), _Column(), _Column(), list[Any]()
-    rows, with_steps, with_failures = 0, False, False
+    rows, with_steps, with_failures, suspects = 0, False, False, dict[str, None]()
     for part in parts:
         size = part.score.size
+        suspects.update(dict.fromkeys(part.suspects))
         assert part.algorithm is not None
         assert part.environment is not None
         algorithm.add(part.algorithm, size)
@@ -242,4 +260,5 @@ def gathered(parts: Iterable[Rows]) -> Runs:
         step=steps.whole() if with_steps else None,
         failed=failed.whole() if with_failures else None,
         parts=tuple(found),
+        suspects=tuple(suspects),
     )

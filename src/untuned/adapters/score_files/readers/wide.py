@@ -31,6 +31,7 @@ _OTHERS = {
     *(each for role in ("environment", "score", "step") for each in USUAL[role]),
     *("lr", "learningrate", "gamma", "alpha", "epsilon", "batchsize", "loss"),
     *("time", "walltime", "runtime", "seconds", "duration", "length"),
+    *("mean", "std", "stddev", "sd", "sem", "var", "median", "min", "max", "iqm", "rank", "count", "low", "high"),
 }
 
 
