@@ -21,7 +21,20 @@ if TYPE_CHECKING:
     import polars
 
 #: What a column of statuses has where a trial failed.
-_FAILED = ("crashed", "crash", "failed", "failure", "fail", "killed", "error", "errored", "timeout", "preempted")
+_FAILED = (
+    "crashed",
+    "crash",
+    "failed",
+    "failure",
+    "fail",
+    "killed",
+    "error",
+    "errored",
+    "timeout",
+    "preempted",
+    "diverged",
+    "oom",
+)
 #: What a column of failures has where a trial did not fail: nothing, or a word or number for no.
 _NOT_FAILED = ("", "false", "no", "0", "0.0", "nan", "none", "null")
 
