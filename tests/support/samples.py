@@ -63,6 +63,24 @@ def long_curves(path: Path) -> None:
     write_table(path, ["algo", "env_id", "seed", "global_step", "episodic_return"], rows)
 
 
+def file_per_run(folder: Path) -> None:
+    """Write a table per run, ``results/ALGORITHM/ENVIRONMENT/seedN.csv``."""
+    for a, e, seed, curve in curves():
+        home = folder / a / e
+        home.mkdir(parents=True, exist_ok=True)
+        write_table(home / f"seed{seed}.csv", ["step", "return"], curve)
+
+
+def sweep(path: Path) -> None:
+    """Write two seeds of every configuration of a sweep."""
+    random = np.random.default_rng(3)
+    rows = []
+    for a, e, seed, curve in curves():
+        rate = round(0.0001 * (1 + seed % RUNS), 4)
+        rows += [[a, e, each, rate, round(curve[-1][1] + float(random.normal(0, 5)), 2)] for each in (1, 2)]
+    write_table(path, ["algorithm", "environment", "seed", "hp.lr", "performance"], rows)
+
+
 def wide(path: Path) -> None:
     """Write a column per environment."""
     final = {(a, e, seed): curve[-1][1] for a, e, seed, curve in curves()}
@@ -296,6 +314,8 @@ def crashed(path: Path) -> None:
 SAMPLES: dict[str, Callable[[Path], None]] = {
     "runs.csv": long_scores,
     "curves.csv": long_curves,
+    "results": file_per_run,
+    "sweep.csv": sweep,
     "wide.csv": wide,
     "adastop": adastop,
     "runs.jsonl": jsonl,
