@@ -14,6 +14,7 @@ import untuned
 from support import needs
 from support.documents import PAGES, ROOT, Block, blocks
 from untuned.adapters import sb3
+from untuned.adapters.score_files.importing import CODES
 from untuned.collect.definitions.paper import ELEVEN
 from untuned.diagnostics.diagnose import CHECKS
 
@@ -80,8 +81,7 @@ def test_the_table_of_other_peoples_algorithms_is_current() -> None:
 def findings() -> dict[str, set[str]]:
     """Return the codes of all findings in the sources, with the severities they may have."""
     found: dict[str, set[str]] = {}
-    places = (ROOT / "src" / "untuned" / each for each in ("diagnostics", "adapters"))
-    for path in sorted(path for place in places for path in place.rglob("*.py")):
+    for path in sorted((ROOT / "src" / "untuned").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
             if name not in {"Finding", "NotTrials"}:
@@ -100,7 +100,7 @@ def test_the_table_of_findings_is_current() -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
     shown = {code.strip("`"): set(severity.split(" or ")) for code, severity, *_ in cells}
     assert len(shown) == len(cells)
-    assert shown.keys() == {*CHECKS, "best-of-curve", "unequal-lengths", "tuned-trials", "curves"}
+    assert shown.keys() == {*CHECKS, *CODES, "curves", "not-finite"}
     assert shown == findings()
 
 

@@ -65,7 +65,9 @@ def recognised_files(paths: Sequence[str | Path], asked: Reading, ending: ExitSt
         raise InvalidInput(_about_nothing(paths, len(below)))
     order = [each.name for each in readers()]
     chosen = [(_by_name(name), by_reader[name]) for name in sorted(by_reader, key=order.index)]
-    left_out = [counted(len(files), _by_name(name)) for name, files in inside.items() if name not in read]
+    # Next to logs there are always settings and models.
+    silent = (*read, "refused") if logs else read
+    left_out = [counted(len(files), _by_name(name)) for name, files in inside.items() if name not in silent]
     return chosen, " and ".join(left_out)
 
 
