@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from untuned.diagnostics.axes import smooth_columns
 from untuned.diagnostics.diagnose import diagnose
 from untuned.scores import Floats, ScoreTable
 
@@ -97,3 +98,43 @@ def test_swapped_axes_are_mostly_found() -> None:
         found += "swapped-axes" in [finding.code for finding in diagnose(table)]
     # Where environments happen to be in the order of their scores, they look like a curve.
     assert found >= 40
+
+
+@pytest.mark.parametrize("effect", [0.2, 0.4, 0.7])
+def test_seeds_with_a_common_effect_are_not_accused(effect: float) -> None:
+    shape = (6, 18, 10)
+    algorithm, environment, run = np.indices(shape)
+    told: Counter[str] = Counter()
+    for number in range(TABLES):
+        rng = np.random.default_rng(number)
+        scores = rng.normal(size=shape) + effect * rng.normal(size=(1, 1, 10))
+        table = ScoreTable.from_columns(
+            ([f"a{each}" for each in range(6)], algorithm.ravel()),
+            ([f"e{each}" for each in range(18)], environment.ravel()),
+            scores.ravel(),
+            run=([str(each) for each in range(10)], run.ravel()),
+        )
+        told.update(finding.code for finding in diagnose(table))
+    assert not ACCUSATIONS & set(told), told
+
+
+@pytest.mark.parametrize("columns", [18, 26, 60])
+def test_environments_in_any_order_are_no_curves(columns: int) -> None:
+    alarms = 0
+    for number in range(200):
+        rng = np.random.default_rng([columns, number])
+        level = 3.0 * rng.normal(size=columns)
+        alarms += smooth_columns([level + rng.normal(size=columns) + rng.normal(size=(10, columns)) for _ in range(3)])
+    # One in some thousands.
+    assert alarms <= 2
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.3])
+def test_curves_in_columns_are_found(noise: float) -> None:
+    found = 0
+    rising = 1.0 - np.exp(-np.arange(40) / 8.0)
+    for number in range(50):
+        rng = np.random.default_rng(number)
+        level = 1.0 + 0.4 * rng.normal(size=(2, 10, 1))
+        found += smooth_columns(list(level * rising + noise * rng.normal(size=(2, 10, 40))))
+    assert found >= 48

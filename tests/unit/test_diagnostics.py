@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import untuned
-from untuned.diagnostics.axes import axes_evidence
+from untuned.diagnostics.axes import axes_evidence, smooth_columns
 from untuned.diagnostics.diagnose import CHECKS, diagnose
 from untuned.diagnostics.evidence import CERTAIN, combined, log_probability_of_exact_multiples
 from untuned.diagnostics.finding import SEVERITIES, Finding
 from untuned.diagnostics.order import is_sorted
+from untuned.diagnostics.sample import distinct
 from untuned.scores import Floats, ScoreTable
 
 
@@ -118,6 +119,44 @@ def test_the_same_run_with_the_same_score_is_a_copy() -> None:
     assert found(named(normal((2, 2, 4)), [0, 1, 2, 3]), "repeated-runs") is None
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 3e-11])
+def test_copies_with_other_last_digits(noise: float) -> None:
+    scores = 3.0 + normal((3, 6, 8))
+    near = twice(scores) + noise * normal((3, 6, 16), 1)
+    assert severity(near, "repeated-runs") == "serious"
+    algorithms = np.concatenate([scores, scores[:1] * (1.0 + noise * normal((1, 6, 8), 2))])
+    assert severity(algorithms, "identical-algorithms") == "warning"
+    environments = np.concatenate([scores, 1000.0 + 7.0 * scores[:, :1] + noise * normal((3, 1, 8), 3)], axis=1)
+    finding = found(environments, "copied-environments")
+    assert finding is not None
+    assert "up to the scale" in finding.found
+
+
+def test_copies_that_were_printed_with_ten_digits() -> None:
+    scores = 1000.0 + normal((3, 6, 8))
+    printed = np.vectorize(lambda score: float(f"{score:.10g}"))(scores)
+    assert severity(np.concatenate([scores, printed], axis=2), "repeated-runs") == "serious"
+    assert severity(np.concatenate([scores, printed]), "identical-algorithms") == "warning"
+    assert severity(np.concatenate([scores, printed], axis=1), "copied-environments") == "warning"
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_that_agree_in_nine_digits() -> None:
+    def numbers(*scores: float) -> list[int]:
+        values, levels, counts = distinct(np.array(scores))
+        assert counts.tolist() == np.bincount(levels).tolist()
+        assert values.size == counts.size
+        return levels.tolist()
+
+    assert numbers(2.0, 1.0, 1.0 + 1e-12, 2.0 - 1e-10) == [1, 0, 0, 1]
+    assert numbers(1e-13, 0.0, -0.0, 5.0, 6.0) == [0, 0, 0, 1, 2]
+    assert numbers(-1.7e308, 1.7e308, 1.7e308 * (1 - 1e-12)) == [0, 1, 1]
+    assert numbers(0.0, 5e-324, 1e-323) == [0, 1, 2]
+    # A large level takes no digits from scores that differ.
+    assert numbers(*(1e12 + np.arange(5.0))) == [0, 1, 2, 3, 4]
+    assert numbers() == []
+
+
 # Curves.
 
 
@@ -149,6 +188,20 @@ def test_shuffled_curves_and_sorted_scores_are_no_curves() -> None:
     assert found(np.sort(normal((3, 5, 20)), axis=2), "curve-as-runs") is None
 
 
+def test_an_effect_of_seeds_is_no_curve() -> None:
+    rising = normal((6, 18, 10)) + np.linspace(-2.0, 2.0, 10)
+    assert severity(rising, "curve-as-runs") == "serious"
+    # Seeds with names may have such effects by chance; numbers of rows, as in arrays, say nothing.
+    assert found(named(rising, np.arange(10)), "curve-as-runs") is None
+    array = replace(ScoreTable.from_array(rising), runs=(((np.arange(1, 11).astype(str),) * 18),) * 6)
+    assert severity(array, "curve-as-runs") == "serious"
+    waves = replace(array, cells=ScoreTable.from_array(normal((6, 18, 10)) + 2 * np.sin(np.arange(10))).cells)
+    assert found(waves, "curve-as-runs") is None
+    # Seeds of their own are independent, and so are the cells; and one cell can be enough.
+    assert severity(named(rising, np.arange(1080).reshape(6, 18, 10)), "curve-as-runs") == "serious"
+    assert severity(named(curves((2, 3, 100)), np.arange(100)), "curve-as-runs") == "serious"
+
+
 def test_several_scores_of_one_run() -> None:
     finding = found(named(normal((2, 2, 6)), [0, 0, 0, 1, 1, 1]), "curve-as-runs")
     assert finding is not None
@@ -161,12 +214,36 @@ def test_several_scores_of_one_run() -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_sorted_rows(sign: int) -> None:
-    assert severity(sign * np.sort(normal((3, 5, 6)), axis=2), "sorted-rows") == "note"
+    assert severity(sign * np.sort(normal((3, 5, 6)), axis=2), "sorted-rows") == "serious"
     scores = normal((3, 5, 30))
     scores[1, 1] = sign * np.sort(scores[1, 1])
     finding = found(scores, "sorted-rows")
     assert finding is not None
     assert finding.where == ("algorithm-2 on environment-2",)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.arange(1, 13),
+        np.arange(12)[::-1],
+        [f"seed-{number}" for number in range(12)],
+        [f"{0.5 * number:g}" for number in range(-6, 6)],
+        sorted(map(str, range(12))),
+        np.zeros(12, dtype=int),
+    ],
+)
+def test_runs_in_order_with_scores_in_order(names: Any) -> None:
+    assert severity(named(np.sort(normal((2, 3, 12)), axis=2), names), "sorted-rows") == "serious"
+
+
+@pytest.mark.parametrize("runs", [4, 5, 12, 30])
+def test_rows_that_were_sorted_with_their_runs(runs: int) -> None:
+    scores = normal((6, 18, runs))
+    finding = found(named(np.sort(scores, axis=2), np.argsort(scores, axis=2)), "sorted-rows")
+    assert finding is not None
+    assert finding.severity == "note"
+    assert len(finding.where) == 108
 
 
 def test_scores_in_order_by_chance_are_not_sorted() -> None:
@@ -190,6 +267,42 @@ def test_swapped_axes() -> None:
     assert severity(np.swapaxes(scores, 1, 2), "swapped-axes") == "serious"
     assert axes_evidence(scores) == "environment-is-1"
     assert axes_evidence(np.swapaxes(scores, 1, 2)) == "environment-is-2"
+
+
+def test_runs_with_names_are_not_environments() -> None:
+    scores = normal((6, 18, 10)) + 3.0 * normal((1, 1, 10), 1)
+    # The numbers 1 to n are what arrays get.
+    assert severity(named(scores, np.arange(1, 11)), "swapped-axes") == "serious"
+    assert found(named(scores, np.arange(10)), "swapped-axes") is None
+    assert severity(named(scores, np.arange(10)), "shared-seeds") == "warning"
+    assert severity(scores, "swapped-axes") == "serious"
+
+
+def test_columns_that_are_points_of_curves() -> None:
+    rising = 1.0 - np.exp(-np.arange(40) / 8.0)
+    level = 1.0 + 0.4 * normal((2, 10, 1), 1)
+    assert smooth_columns(list(level * rising + 0.05 * normal((2, 10, 40))))
+    assert smooth_columns(list(level * rising + 0.3 * normal((2, 10, 40))))
+    assert smooth_columns([-rising * level[0]])
+    # No common level, but every run stays where it is.
+    assert smooth_columns(list(np.cumsum(normal((2, 10, 40)), axis=2)))
+
+
+def test_columns_that_are_environments() -> None:
+    columns = normal((2, 10, 26)) + 5.0 * normal((1, 1, 26), 1) + normal((2, 10, 1), 2)
+    assert not smooth_columns(list(columns))
+    others: list[list[Any]] = [
+        [],
+        [np.arange(7.0) + normal((5, 7))],
+        [np.ones((5, 9))],
+        [np.full((5, 9), np.nan)],
+        [np.zeros((0, 9))],
+        [np.full((5, 9), "a")],
+        [np.arange(40.0)],
+        [np.arange(40.0) + normal((5, 40)), np.arange(39.0) + normal((5, 39))],
+        [np.tile([1e308, -1e308], (3, 6))],
+    ]
+    assert not any(map(smooth_columns, others))
 
 
 def test_axes_that_cannot_be_told() -> None:
@@ -257,8 +370,72 @@ def test_missing_few_and_unequal() -> None:
 
 def test_enough_and_equal_runs() -> None:
     assert severity(normal((2, 2, 5)), "few-runs") == "note"
-    enough = ScoreTable.from_dict({"a": {"x": list(range(10))}, "b": {"x": list(range(29))}})
+    enough = ScoreTable.from_dict({"a": {"x": list(range(19)), "y": [1.0] * 28}, "b": {"x": list(range(21))}})
+    enough = enough.select(environments=["x"])
     assert all(found(enough, code) is None for code in ("few-runs", "unequal-runs", "missing-cells"))
+
+
+def test_cells_with_a_tenth_fewer_runs() -> None:
+    table = ScoreTable.from_dict(
+        {"a": {"x": list(range(20))}, "b": {"x": list(range(18))}, "c": {"x": list(range(19))}}
+    )
+    finding = found(table, "unequal-runs")
+    assert finding is not None
+    assert (finding.severity, finding.where) == ("warning", ("b on x",))
+    assert "from 18 to 20" in finding.found
+
+
+def rows(runs: dict[str, list[int]]) -> ScoreTable:
+    """Return the table of runs on one environment."""
+    algorithms = list(runs)
+    pairs = [(number, str(run)) for number, name in enumerate(algorithms) for run in runs[name]]
+    names = list(dict.fromkeys(run for _, run in pairs))
+    return ScoreTable.from_columns(
+        (algorithms, np.array([number for number, _ in pairs])),
+        (["maze"], np.zeros(len(pairs), dtype=int)),
+        normal((len(pairs),)),
+        run=(names, np.array([names.index(run) for _, run in pairs])),
+    )
+
+
+def test_runs_that_others_have() -> None:
+    all_runs = list(range(10))
+    finding = found(rows({"a": all_runs, "b": all_runs, "c": all_runs[:6]}), "unequal-runs")
+    assert finding is not None
+    assert finding.where == ("c on maze",)
+    assert "c has no runs 6, 7, 8, 9 on maze, which others have." in finding.found
+    # A crashed run that another seed replaced.
+    finding = found(rows({"a": all_runs, "b": all_runs, "c": [0, 1, 2, 3, 4, 5, 6, 7, 8, 99]}), "unequal-runs")
+    assert finding is not None
+    assert finding.found == "c has no run 9 on maze, which others have."
+    finding = found(
+        rows({"a": list(range(20)), "b": list(range(11)), "c": list(range(20)), "d": [0, 1]}), "unequal-runs"
+    )
+    assert finding is not None
+    assert "b has no runs 11, 12, 13, 14, 15 and 4 more on maze, which others have; 1 more cell lacks" in finding.found
+    assert found(rows({"a": all_runs, "b": [each + 10 for each in all_runs]}), "unequal-runs") is None
+    assert found(rows({"a": all_runs, "b": all_runs}), "unequal-runs") is None
+
+
+# Names.
+
+
+def test_similar_names() -> None:
+    names = ["DQN", "dqn ", "d_q_n", "PPO"]
+    table = ScoreTable.from_dict({name: {"Pong-v1": [1.0], "pong_v1": [2.0], "maze": [3.0]} for name in names})
+    finding = found(table, "similar-names")
+    assert finding is not None
+    assert finding.severity == "warning"
+    assert finding.where == ("'DQN', 'dqn ', 'd_q_n'", "'Pong-v1', 'pong_v1'")
+    assert "2 groups" in finding.found
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("maze_1_1", "maze_11"), ("lr=1e-3", "lr=1e3"), ("x=-1", "x=1"), ("-1", "1"), ("ppo", "ppo2"), ("a+", "a")],
+)
+def test_names_that_differ(names: tuple[str, str]) -> None:
+    assert found(ScoreTable.from_dict({name: {"x": [1.0]} for name in names}), "similar-names") is None
 
 
 # Values.

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from untuned.diagnostics.evidence import combined, log_probability_of_exact_multiples, log_probability_of_multiples
 from untuned.diagnostics.finding import Finding, counted
-from untuned.diagnostics.sample import Cell, Sample
+from untuned.diagnostics.sample import Cell, Sample, distinct
 from untuned.scores import Floats, Ints
 
 # Of all pairs of a table together.
@@ -61,10 +61,14 @@ def identical_algorithms(sample: Sample) -> Finding | None:
 def _same_scores(sample: Sample) -> Iterator[tuple[Cell, Cell]]:
     """Yield pairs of cells of an environment with the same scores that are not declared identical."""
     kinds = sample.table.kinds
-    by_scores: dict[tuple[int, int, bytes], list[Cell]] = defaultdict(list)
-    for cell in sample.varied:
-        # Zero, not minus zero: their bytes differ.
-        by_scores[cell.e, cell.size, (cell.ordered + 0.0).tobytes()].append(cell)
+    by_scores: dict[tuple[int, bytes], list[Cell]] = defaultdict(list)
+    for e in range(len(sample.table.environments)):
+        cells = [cell for cell in sample.of_environment(e) if not cell.constant]
+        if len(cells) > 1:
+            # Numbers of distinct scores instead of scores: copies may differ in the last digits.
+            levels = distinct(np.concatenate([cell.scores for cell in cells]))[1]
+            for cell, part in zip(cells, np.split(levels, np.cumsum([cell.size for cell in cells])[:-1]), strict=True):
+                by_scores[e, np.sort(part).tobytes()].append(cell)
     for cells in by_scores.values():
         for first, second in combinations(cells, 2):
             if kinds[first.e, first.a] != kinds[first.e, second.a]:
@@ -73,7 +77,7 @@ def _same_scores(sample: Sample) -> Iterator[tuple[Cell, Cell]]:
 
 def _log_evidence(first: Cell, second: Cell) -> float:
     """Return the log evidence of two samples with the same scores."""
-    same_order = not first.monotone and bool((first.scores == second.scores).all())
+    same_order = not first.monotone and bool((first.levels == second.levels).all())
     # Half of it for any order, half for the same.
     order = float(np.logaddexp(0.0, first.log_orders)) - math.log(2.0) if same_order else -math.log(2.0)
     return order - _log_probability_of_copy(first.counts)
@@ -129,21 +133,23 @@ def _affine_copies(sample: Sample, limit: float) -> Iterator[tuple[int, int]]:
         cells = [cell for cell in sample.of_environment(e) if not cell.constant]
         chance = sum(_log_probability_of_copy(cell.counts) for cell in cells)
         if -chance > limit:
-            scores = _normalised(np.concatenate([cell.ordered for cell in sample.of_environment(e)]))
-            groups[tuple(map(int, trials[:, e]))].append((e, scores, float(scores.mean())))
+            groups[tuple(map(int, trials[:, e]))].append((e, *_normalised(sample.of_environment(e))))
     for group in groups.values():
-        for (e, first, mean), (f, second, other) in combinations(group, 2):
-            # The means first: they differ in almost all pairs.
-            if abs(mean - other) < 1e-8 and bool((np.abs(first - second) < 1e-9).all()):
+        for (e, first, error), (f, second, other) in combinations(group, 2):
+            if float(np.abs(first - second).max()) < max(error, other):
                 yield e, f
 
 
-def _normalised(scores: Floats) -> Floats:
-    """Return scores, not all equal, moved to the interval from 0 to 1."""
+def _normalised(cells: list[Cell]) -> tuple[Floats, float]:
+    """Return sorted scores of cells, not all equal, moved to the interval from 0 to 1, and how exact they are."""
+    scores = np.concatenate([cell.ordered for cell in cells])
     # Scaled first: the difference of the largest floats overflows.
     scaled = scores / np.abs(scores).max()
     low, high = float(scaled.min()), float(scaled.max())
-    return (scaled - low) / (high - low) if high > low else np.zeros_like(scaled)
+    if not high > low:
+        return np.zeros_like(scaled), 0.0
+    # About 9 digits of the scores, but much less than the distance between neighbours.
+    return (scaled - low) / (high - low), min(4.0 * 2.0**-30 / (high - low), 2.0**-10 / scores.size)
 
 
 def _near_copies(sample: Sample, limit: float) -> Iterator[tuple[tuple[int, int], float]]:

@@ -1,13 +1,19 @@
 """How many trials there are, how many are missing, and how many failed."""
 
+from collections import Counter
+
 import numpy as np
 
 from untuned.diagnostics.finding import Finding, counted
-from untuned.diagnostics.sample import Sample
+from untuned.diagnostics.sample import Cell, Sample
 
 _FEW = 5
 _SOME = 10
+# A cell has a third of the runs of another one, or 10 % fewer than another one of its environment.
 _UNEQUAL = 3
+_FEWER = 0.9
+# Names of runs that are told.
+_NAMES = 5
 
 
 def failed_trials(sample: Sample) -> Finding | None:
@@ -72,16 +78,55 @@ def few_runs(sample: Sample) -> Finding | None:
 
 
 def unequal_runs(sample: Sample) -> Finding | None:
-    """Find cells with a third of the trials of others, or fewer. A count, so there are no false alarms."""
+    """Find cells with fewer trials than others, and cells without a run that most others of the environment have.
+
+    Fewer are 10 % fewer than in the largest cell of the environment, or a third of the largest cell of the table.
+    Counts, so there are no false alarms.
+    """
     sizes = [cell.size for cell in sample.cells]
-    if not sizes or max(sizes) < _UNEQUAL * min(sizes):
+    environments = [sample.of_environment(e) for e in range(len(sample.table.environments))]
+    largest = {cell: max(each.size for each in cells) for cells in environments for cell in cells}
+    fewer = [cell for cell, most in largest.items() if cell.size <= _FEWER * most or _UNEQUAL * cell.size <= max(sizes)]
+    absent = {cell: names for cells in environments for cell, names in _absent(sample, cells).items()}
+    if not fewer and not absent:
         return None
+    told = [f"The number of runs per cell goes from {min(sizes):,} to {max(sizes):,}."] if fewer else []
+    if absent:
+        told.append(_missing(sample, absent))
     return Finding(
         "unequal-runs",
         "warning",
-        f"The number of runs per cell goes from {min(sizes):,} to {max(sizes):,}.",
-        "If runs that failed or did badly were left out, the scores are the survivors', and nothing is guaranteed.",
-        "Make sure that every run that was started is in the table. Count failed ones as the worst score: write them "
-        "as NaN, declare `--range NAME=LOW:HIGH` and use `--nonfinite worst`.",
-        tuple(cell.name for cell in sample.cells if _UNEQUAL * cell.size <= max(sizes)),
+        " ".join(told),
+        "If runs that crashed or did badly were left out, the scores are the survivors', and nothing is guaranteed.",
+        "A run that crashed or was left out is a trial: enter it with the score it deserves. To count it as the worst "
+        "score, write NaN, declare `--range NAME=LOW:HIGH` and use `--nonfinite worst`.",
+        tuple(cell.name for cell in sample.cells if cell in absent or cell in fewer),
+    )
+
+
+def _absent(sample: Sample, cells: list[Cell]) -> dict[Cell, list[str]]:
+    """Return for cells of an environment the names of runs that more than half of the others have, and they do not.
+
+    A cell must share more than half of its own runs with others; else it has runs of its own.
+    """
+    names = {cell: dict.fromkeys(own) for cell in cells if (own := sample.names(cell)) is not None}
+    times = Counter(name for own in names.values() for name in own)
+    others = len(names) - 1
+    usual = [name for name, count in times.items() if 2 * count > others]
+    found = {}
+    for cell, runs in names.items():
+        if 2 * sum(times[name] > 1 for name in runs) > len(runs):
+            found[cell] = [name for name in usual if name not in runs]
+    return {cell: absent for cell, absent in found.items() if absent}
+
+
+def _missing(sample: Sample, absent: dict[Cell, list[str]]) -> str:
+    """Return the sentence about names of runs that are absent in cells."""
+    cell, names = next(iter(absent.items()))
+    left = len(names) - _NAMES
+    listed = ", ".join(names[:_NAMES]) + (f" and {left:,} more" if left > 0 else "")
+    more = f"; {counted(len(absent) - 1, 'more cell lacks', 'more cells lack')} runs" if len(absent) > 1 else ""
+    return (
+        f"{sample.table.algorithms[cell.a]} has no {'run' if len(names) == 1 else 'runs'} {listed} on "
+        f"{sample.table.environments[cell.e]}, which others have{more}."
     )

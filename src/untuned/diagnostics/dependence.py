@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, stdtr
 
 from untuned.diagnostics.finding import Finding, counted
 from untuned.diagnostics.order import sorted_cells
@@ -14,6 +14,8 @@ from untuned.diagnostics.sample import Cell, Sample
 
 # Of all tests of a table together.
 _FALSE_ALARMS = 1e-9
+# The trend of the mean of all cells, where they share the numbers of runs.
+_COMMON = 1e-4
 #: Smaller cells say nothing about order.
 FEWEST = 4
 
@@ -27,6 +29,9 @@ def curve_as_runs(sample: Sample) -> Finding | None:
     scores, ties included. They are summed over the table, each algorithm, each environment and each cell. Normal
     probabilities must be below 1e-9 over all these sums, which is conservative in the far tail; cells in which one
     score has more than half of the trials, and sorted ones, are left out.
+
+    Cells that share runs may share an effect of their seeds, and are not independent: they are not summed. If runs have
+    only numbers, as in arrays, they are summed where the mean of all cells has a trend too (p < 1e-4).
     """
     return _named(sample) or _measured(sample)
 
@@ -97,14 +102,14 @@ def _measured(sample: Sample) -> Finding | None:
     cells = [cell for cell in sample.varied if cell.size >= FEWEST and cell.spread_out and cell not in left_out]
     if not cells:
         return None
-    groups = 1 + len({cell.a for cell in cells}) + len({cell.e for cell in cells}) + len(cells)
+    together = not sample.shares_runs or (sample.numbered and _common_trend(cells))
     # Three: the second statistic has two sides.
-    limit = math.log(_FALSE_ALARMS / (3 * groups))
+    limit = math.log(_FALSE_ALARMS / (3 * _groups(cells, together)))
     for measure, words in _MEASURES:
         statistics = [measure(cell) for cell in cells]
         signs = (1.0,) if measure is autocorrelation else (1.0, -1.0)
         for sign in signs:
-            concerned = _concerned(statistics, sign, limit)
+            concerned = _concerned(statistics, sign, limit, together)
             if concerned:
                 correlation = float(np.mean([each.correlation for each in concerned]))
                 return _finding(
@@ -112,6 +117,24 @@ def _measured(sample: Sample) -> Finding | None:
                     tuple(each.cell.name for each in concerned),
                 )
     return None
+
+
+def _groups(cells: list[Cell], together: bool) -> int:
+    return len(cells) + (1 + len({cell.a for cell in cells}) + len({cell.e for cell in cells}) if together else 0)
+
+
+def _common_trend(cells: list[Cell]) -> bool:
+    """Return whether the sum of ranks over all cells has a trend, in an order of runs that is the same for all."""
+    shortest = min(cell.size for cell in cells)
+    sums = Cell(0, 0, "", np.sum([cell.ranks[:shortest] / cell.size for cell in cells], axis=0), None)
+    return not sums.constant and trend_chance(sums) < _COMMON
+
+
+def trend_chance(cell: Cell) -> float:
+    """Return the probability of such a trend, up or down, by the t distribution; 3 values or more."""
+    freedom = cell.size - 2.0
+    square = min(trend(cell).correlation ** 2, 1.0 - 1e-12)
+    return 2.0 * float(stdtr(freedom, -math.sqrt(square * freedom / (1.0 - square))))
 
 
 #: The statistics, and what is said if one is too large.
@@ -129,10 +152,10 @@ _MEASURES: tuple[tuple[Callable[[Cell], Statistic], str], ...] = (
 )
 
 
-def _concerned(statistics: list[Statistic], sign: float, limit: float) -> list[Statistic]:
+def _concerned(statistics: list[Statistic], sign: float, limit: float, together: bool) -> list[Statistic]:
     """Return the cells of groups whose sum is too large, those that deviate most; none if there is no such group."""
     concerned: set[Cell] = set()
-    for groups in _groupings(statistics):
+    for groups in _groupings(statistics) if together else [[[each] for each in statistics]]:
         # What smaller groups show already is not attributed to others.
         if concerned:
             break

@@ -7,6 +7,7 @@ from untuned.diagnostics.copies import copied_environments, identical_algorithms
 from untuned.diagnostics.counts import failed_trials, few_runs, missing_cells, unequal_runs
 from untuned.diagnostics.dependence import curve_as_runs
 from untuned.diagnostics.finding import SEVERITIES, Finding
+from untuned.diagnostics.names import similar_names
 from untuned.diagnostics.order import sorted_rows
 from untuned.diagnostics.repeats import repeated_runs
 from untuned.diagnostics.sample import Sample
@@ -22,6 +23,8 @@ CHECKS: dict[str, Check] = {
     "repeated-runs": repeated_runs,
     "swapped-axes": swapped_axes,
     "curve-as-runs": curve_as_runs,
+    "sorted-rows": sorted_rows,
+    "similar-names": similar_names,
     "failed-trials": failed_trials,
     "missing-cells": missing_cells,
     "identical-algorithms": identical_algorithms,
@@ -31,7 +34,6 @@ CHECKS: dict[str, Check] = {
     "few-runs": few_runs,
     "constant-cells": constant_cells,
     "suspicious-rounding": suspicious_rounding,
-    "sorted-rows": sorted_rows,
     "tuned": tuned,
 }
 

@@ -1,6 +1,10 @@
 """Cells whose scores are sorted."""
 
 import math
+import re
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any
 
 from untuned.diagnostics.evidence import CERTAIN, combined
 from untuned.diagnostics.finding import Finding, counted
@@ -31,18 +35,55 @@ def sorted_rows(sample: Sample) -> Finding | None:
     """Find cells in ascending or descending order.
 
     Of the n!/(n1! n2! ...) orders of a cell's scores two are sorted; the evidence of all cells together must exceed
-    1e9, so the false-alarm rate is below 1e-9 per table.
+    1e9, so the false-alarm rate is below 1e-9 per table. It is serious, unless names of runs show that rows were
+    re-ordered by score: then the names are not in their own order.
     """
     found = sorted_cells(sample)
     if not found:
         return None
+    suspected = [cell for cell in found if not _is_reordered(sample.names(cell))]
+    # Names of few runs that were re-ordered are in order now and then; names of many are not.
+    if 2 * len(suspected) <= len(found) and not any(_is_sorted(cell) for cell in suspected):
+        return Finding(
+            "sorted-rows",
+            "note",
+            f"The scores of {counted(len(found), 'cell')} are sorted, and the names of their runs are not.",
+            "The verdict is the same in any order, except that of `betting`, which needs the order of arrival.",
+            "Pass the scores in the order they arrived if you use `--intervals betting`.",
+            tuple(cell.name for cell in found),
+        )
     return Finding(
         "sorted-rows",
-        "note",
-        f"The scores of {counted(len(found), 'cell')} are sorted.",
-        "This changes nothing for most methods, which ignore the order; the intervals of `betting` are wrong, because "
-        "it takes the trials in the order they arrived.",
-        "Pass the scores in the order they arrived if you use `--intervals betting`. If they are points of a learning "
-        "curve instead of independent runs, give one score per run: `--run COLUMN` and `--reduce`.",
-        tuple(cell.name for cell in found),
+        "serious",
+        f"The scores of {counted(len(suspected), 'cell')} only rise or only fall from the first row to the last: each "
+        "may be a learning curve, or somebody sorted the scores.",
+        "Points of a curve are not independent runs, so intervals would be too narrow and verdicts not guaranteed; "
+        "`betting` needs the order of arrival in any case.",
+        "If they are sorted scores of independent runs, shuffle nothing: accept the finding with `--accept "
+        "sorted-rows`, or give the names of the runs with `--run COLUMN`. If they are points of curves, give one score "
+        "per run with `--reduce`.",
+        tuple(cell.name for cell in suspected),
     )
+
+
+def _is_reordered(names: list[str] | None) -> bool:
+    """Return whether names of runs are out of order: as numbers, as text with numbers in it, and as text."""
+    if names is None:
+        return False
+    parts = [re.split(r"([0-9]+)", name) for name in names]
+    # Every other part is a number, of any length: the longer one is larger.
+    keys = [[_number(part) if i % 2 else (0, part) for i, part in enumerate(each)] for each in parts]
+    orders: list[list[Any]] = [names, keys]
+    with suppress(ValueError):
+        orders.append([float(name) for name in names])
+    return not any(_in_order(order) for order in orders)
+
+
+def _number(digits: str) -> tuple[int, str]:
+    significant = digits.lstrip("0")
+    return len(significant), significant
+
+
+def _in_order(keys: list[Any]) -> bool:
+    pairs = list(pairwise(keys))
+    return all(first <= second for first, second in pairs) or all(first >= second for first, second in pairs)

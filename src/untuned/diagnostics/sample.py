@@ -8,6 +8,31 @@ from scipy.special import gammaln
 
 from untuned.scores import Floats, Ints, ScoreTable, Texts
 
+# Scores that differ by less than this share of themselves are taken for equal: about 9 digits.
+_DIGITS = 2.0**-30
+# But never scores that differ by more than this share of the mean distance between scores.
+_DISTANCE = 2.0**-14
+
+
+def distinct(scores: Floats) -> tuple[Floats, Ints, Ints]:
+    """Return the distinct scores, the number of each score among them, and how often each appears.
+
+    Scores that agree in about 9 digits are equal: a copy may have been printed, or computed in another order. A score
+    near 0 is compared with the digits of a typical one. Scores of a large level that differ little stay different.
+    """
+    values, levels, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    if values.size < 2:
+        return values, levels, counts
+    size = np.abs(values)
+    # Halves: the mean of the two largest floats overflows.
+    digits = _DIGITS * np.maximum(np.minimum(size[1:], size[:-1]), 2.0 * float(np.median(0.5 * size)))
+    # The difference of the largest floats is infinite, and large enough.
+    with np.errstate(over="ignore"):
+        new = np.diff(values) > np.minimum(digits, _DISTANCE / scores.size * (values[-1] - values[0]))
+    numbers = np.concatenate([[0], np.cumsum(new)])
+    first = np.concatenate([[0], np.flatnonzero(new) + 1])
+    return values[first], numbers[levels], np.add.reduceat(counts, first)
+
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -47,11 +72,11 @@ class Cell:
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints, Ints]:
-        return np.unique(self.scores, return_inverse=True, return_counts=True)
+        return distinct(self.scores)
 
     @property
     def values(self) -> Floats:
-        """The distinct scores, ascending."""
+        """The distinct scores, ascending; scores that agree in about 9 digits are one."""
         return self._distinct[0]
 
     @property
@@ -120,6 +145,23 @@ class Sample:
             if table.cells[a][e].size
         )
         self.at = {(cell.a, cell.e): cell for cell in self.cells}
+
+    def names(self, cell: Cell) -> list[str] | None:
+        """Return the names of a cell's runs, one for each score; None where there are none."""
+        runs = self.table.runs
+        return None if runs is None or cell.runs is None else runs[cell.a][cell.e].tolist()
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether the names of runs say no more than the order of rows: 1, 2, ..., n in every cell, as arrays have."""
+        expected = [str(number) for number in range(1, max((cell.size for cell in self.cells), default=0) + 1)]
+        return all(self.names(cell) == expected[: cell.size] for cell in self.cells)
+
+    @cached_property
+    def shares_runs(self) -> bool:
+        """Whether a name of a run appears in several cells."""
+        runs = [np.unique(cell.runs) for cell in self.cells if cell.runs is not None]
+        return bool(runs) and int(np.bincount(np.concatenate(runs)).max()) > 1
 
     @cached_property
     def varied(self) -> tuple[Cell, ...]:
