@@ -370,7 +370,7 @@ def test_missing_few_and_unequal() -> None:
 
 def test_enough_and_equal_runs() -> None:
     assert severity(normal((2, 2, 5)), "few-runs") == "note"
-    enough = ScoreTable.from_dict({"a": {"x": list(range(19)), "y": [1.0] * 28}, "b": {"x": list(range(21))}})
+    enough = ScoreTable.from_dict({"a": {"x": np.arange(19.0), "y": np.ones(28)}, "b": {"x": np.arange(21.0)}})
     enough = enough.select(environments=["x"])
     assert all(found(enough, code) is None for code in ("few-runs", "unequal-runs", "missing-cells"))
 

@@ -154,7 +154,7 @@ class Sample:
     @cached_property
     def numbered(self) -> bool:
         """Whether the names of runs say no more than the order of rows: 1, 2, ..., n in every cell, as arrays have."""
-        expected = [str(number) for number in range(1, max((cell.size for cell in self.cells), default=0) + 1)]
+        expected = [f"#{number}" for number in range(1, max((cell.size for cell in self.cells), default=0) + 1)]
         return all(self.names(cell) == expected[: cell.size] for cell in self.cells)
 
     @cached_property

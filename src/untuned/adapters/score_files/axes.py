@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from untuned.adapters.score_files.reader import Recognised
 from untuned.adapters.score_files.rows import Named, Rows
-from untuned.diagnostics.axes import axes_evidence
+from untuned.diagnostics.axes import axes_evidence, smooth_columns
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats
 
@@ -139,6 +139,13 @@ def rows_of_dictionary(
     if not arrays:
         raise InvalidInput(f"{name} has no arrays in it: give one per algorithm")
     _check_alike(arrays, name, axes)
+    matrices = [np.asarray(array) for array in arrays.values() if np.ndim(array) == 2]
+    if axes is None and environments is None and matrices and smooth_columns(matrices):
+        raise InvalidInput(
+            f"the columns of {name} change so slowly from one to the next that they look like points of learning "
+            "curves, not like environments: say what the axes are, --axes run,step (then --reduce HOW) or --axes "
+            "run,environment"
+        )
     found = [
         rows_of_array(
             array,
@@ -301,7 +308,8 @@ def _column(axis: str, lengths: Mapping[str, int], given: Sequence[str] | None) 
     position, count = AXES.index(axis), lengths[axis]
     inner, outer = int(np.prod(here[position + 1 :])), int(np.prod(here[:position]))
     codes = np.tile(np.repeat(np.arange(count, dtype=np.int32), inner), outer)
-    prefix = "" if axis == "run" else f"{axis}-"
+    # A number in an array is not a seed: it tells where a run stands.
+    prefix = "#" if axis == "run" else f"{axis}-"
     return (given if given is not None else [f"{prefix}{index + 1}" for index in range(count)]), codes
 
 

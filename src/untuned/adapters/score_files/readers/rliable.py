@@ -72,7 +72,7 @@ def _cell(file: File, scores: Any, where: str, algorithm: str | None = None, env
     values = json_file.numbers(scores, where)
     if not values.size:
         raise InvalidInput(f"{where} has no scores: leave it out, or give one number per run")
-    runs = [str(index + 1) for index in range(values.size)]
+    runs = [f"#{index + 1}" for index in range(values.size)]
     return Rows(
         place=where,
         score=values,
