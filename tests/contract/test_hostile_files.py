@@ -500,3 +500,22 @@ def test_a_name_is_not_a_pattern(tmp_path: Path) -> None:
         frame.with_columns(score=polars.lit(float(number))).write_parquet(tmp_path / name)
         table = untuned.read_scores(tmp_path / name)
         assert np.unique(np.concatenate([cell for row in table.cells for cell in row])).tolist() == [number]
+
+
+def test_a_parquet_file_that_contradicts_itself(evaluate: Call, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    frame = polars.DataFrame(
+        {"algorithm": ["a"] * 60, "environment": ["x"] * 60, "score": [float(number) for number in range(60)]}
+    )
+    frame.write_parquet(path)
+    data = path.read_bytes()
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    # The file, its group of rows and its three columns say 60, which Thrift writes as 120.
+    places = [at for at in range(begin, len(data)) if data[at : at + 2] == b"\x16\x78"]
+    assert len(places) == 5
+    for at in places:
+        path.write_bytes(data[: at + 1] + b"\x76" + data[at + 2 :])
+        assert "x.parquet cannot be read as parquet" in refused(evaluate, path)
+    for damaged in (data[:-1], data[:8], data[:-8] + b"\xff\xff\xff\x7fPAR1", data[:begin] + bytes(40) + data[-8:]):
+        path.write_bytes(damaged)
+        assert "x.parquet cannot be read as parquet" in refused(evaluate, path)

@@ -1,6 +1,6 @@
 """Files of scores with mistakes in them, and what a strict reading makes of them.
 
-    python tests/support/fuzzing.py [--minutes M] [--seed N] [--keep FOLDER]
+    python tests/support/fuzzing.py [--minutes M] [--seed N] [--keep FOLDER] [--only KIND ...]
 
 changes files at random until the time is over and stops at the first that is read differently from the slow, obvious
 programs in `oracle.reference`, or that makes the reader fail in another way than by saying what is wrong.
@@ -11,6 +11,7 @@ import gzip
 import json
 import math
 import random
+import re
 import sys
 import tempfile
 import time
@@ -52,6 +53,11 @@ TOKENS = [
     *(b"nan", b"NaN", b"inf", b"-Infinity", b"null", b"NA", b"None", b"true", b"1d5", b"1f", b"9" * 400, b"1e-400"),
     *(b"{", b"}", b"[", b":", b'\\"', b"\\ud800", b"\\u0041", b'"score":1,', b"score", b"algorithm", b"=1+1"),
 ]
+
+
+#: What is changed without end. Of some ten thousand damaged Parquet files, polars asks for impossible amounts of
+#: memory for one, which ends the process.
+UNENDING = ("csv", "tsv", "jsonl", "gz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,11 +232,15 @@ def arrow_points(data: bytes) -> list[Point]:
     return [
         Point(
             row + 1,
-            tuple(str(each[row]) for each in names),
+            tuple(_text(each[row]) for each in names),
             tuple(math.nan if each[row] is None else float(each[row]) for each in numbers),
         )
         for row in range(table.num_rows)
     ]
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def unpacked(oracle: Oracle) -> Oracle:
@@ -334,6 +344,13 @@ def mutated(stream: random.Random, data: bytes) -> bytes:
     return data
 
 
+def longest(data: bytes) -> int:
+    """Return the length of the longest record of a table that is well formed, with the end of its line."""
+    text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    masked = re.sub(rb'"[^"]*"', lambda found: b"-" * len(found[0]), text)
+    return max(map(len, masked.replace(b"\r", b"\n").split(b"\n"))) + 2
+
+
 def check(kind: Kind, data: bytes, folder: Path) -> bool:
     """Hold what a reader makes of a file against the oracle, and return whether it was read.
 
@@ -354,8 +371,7 @@ def check(kind: Kind, data: bytes, folder: Path) -> bool:
         if path.name not in str(error):
             raise Wrong(f"the message does not name the file: {error}\n{data!r}") from None
         # In pieces of some bytes, records are too long that are not.
-        long = 2 * max(map(len, data.splitlines()), default=0) > delimited.PIECE
-        if wanted is not None and kind.strict and not long:
+        if wanted is not None and kind.strict and longest(data) <= delimited.PIECE:
             raise Wrong(f"refused: {error}\n{data!r}") from None
         return False
     except BaseException as error:
@@ -364,9 +380,6 @@ def check(kind: Kind, data: bytes, folder: Path) -> bool:
         raise Wrong(f"{type(error).__name__}: {error}\n{data!r}") from error
     if wanted is None and kind.strict:
         raise Wrong(f"read, though it is no table: {[each.key for each in found]}\n{data!r}")
-    if not kind.strict and wanted is not None and len(found) != len(wanted):
-        # How many rows there are is said in several places of a Parquet file, which libraries do not compare.
-        return True
     if wanted is not None and [each.key for each in found] != [each.key for each in wanted]:
         raise Wrong(f"read {[each.key for each in found]}\nnot {[each.key for each in wanted]}\n{data!r}")
     return True
@@ -378,9 +391,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="where to keep files that were read wrongly, and go on")
+    parser.add_argument("--only", nargs="+", choices=list(kinds()), default=list(UNENDING), help="kinds of files")
     options = parser.parse_args()
     stream = random.Random(options.seed)
-    found = kinds()
+    found = {name: kind for name, kind in kinds().items() if name in options.only}
     end = time.monotonic() + 60 * options.minutes
     counts = {name: [0, 0, 0] for name in found}
     with tempfile.TemporaryDirectory() as folder:

@@ -236,7 +236,8 @@ class _Numbers:
         if all(value is None or isinstance(value, str) for value in values):
             return self._parsed(polars.Series(values, dtype=polars.String))
         numbers = np.empty(len(values))
-        for row, value in enumerate(values):
+        for row, given in enumerate(values):
+            value = given.strip() if isinstance(given, str) else given
             # NumPy's complex numbers would drop their imaginary part.
             if isinstance(value, np.complexfloating):
                 self._not_a_number(row, value.item())

@@ -6,6 +6,7 @@ from untuned.adapters.score_files.column_names import chosen_columns
 from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.delimited import no_rows
 from untuned.adapters.score_files.opening import File
+from untuned.adapters.score_files.parquet_footer import contradiction
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
@@ -26,6 +27,9 @@ def read_parquet(file: File, asked: Reading, *, of_several: bool = False) -> Ite
     def example() -> list[object]:
         return list(next(polars.read_parquet(file.path, n_rows=1, glob=False).iter_rows(), ()))
 
+    wrong = contradiction(file)
+    if wrong is not None:
+        raise InvalidInput(f"{file.name} cannot be read as parquet ({wrong}): is it complete? Write it again")
     try:
         names = list(polars.read_parquet_schema(file.path))
         by_path = of_several or asked.pattern is not None
