@@ -37,6 +37,10 @@ def twice(scores: Floats) -> Floats:
     return np.concatenate([scores, scores], axis=-1)
 
 
+#: Names of runs as arrays get them.
+NUMBERED = np.array([f"#{number}" for number in range(1, 11)])
+
+
 def named(scores: Floats, runs: Any) -> ScoreTable:
     """Return the table of an array with names of runs that fit its shape."""
     algorithm, environment, _ = np.indices(scores.shape)
@@ -146,7 +150,7 @@ def test_scores_that_agree_in_nine_digits() -> None:
         values, levels, counts = distinct(np.array(scores))
         assert counts.tolist() == np.bincount(levels).tolist()
         assert values.size == counts.size
-        return levels.tolist()
+        return [int(each) for each in levels]
 
     assert numbers(2.0, 1.0, 1.0 + 1e-12, 2.0 - 1e-10) == [1, 0, 0, 1]
     assert numbers(1e-13, 0.0, -0.0, 5.0, 6.0) == [0, 0, 0, 1, 2]
@@ -193,7 +197,7 @@ def test_an_effect_of_seeds_is_no_curve() -> None:
     assert severity(rising, "curve-as-runs") == "serious"
     # Seeds with names may have such effects by chance; numbers of rows, as in arrays, say nothing.
     assert found(named(rising, np.arange(10)), "curve-as-runs") is None
-    array = replace(ScoreTable.from_array(rising), runs=(((np.arange(1, 11).astype(str),) * 18),) * 6)
+    array = replace(ScoreTable.from_array(rising), runs=(((NUMBERED,) * 18),) * 6)
     assert severity(array, "curve-as-runs") == "serious"
     waves = replace(array, cells=ScoreTable.from_array(normal((6, 18, 10)) + 2 * np.sin(np.arange(10))).cells)
     assert found(waves, "curve-as-runs") is None
@@ -272,7 +276,7 @@ def test_swapped_axes() -> None:
 def test_runs_with_names_are_not_environments() -> None:
     scores = normal((6, 18, 10)) + 3.0 * normal((1, 1, 10), 1)
     # The numbers 1 to n are what arrays get.
-    assert severity(named(scores, np.arange(1, 11)), "swapped-axes") == "serious"
+    assert severity(named(scores, NUMBERED), "swapped-axes") == "serious"
     assert found(named(scores, np.arange(10)), "swapped-axes") is None
     assert severity(named(scores, np.arange(10)), "shared-seeds") == "warning"
     assert severity(scores, "swapped-axes") == "serious"

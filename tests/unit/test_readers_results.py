@@ -255,8 +255,8 @@ def test_an_archive_has_an_array_per_algorithm(tmp_path: Path) -> None:
     one, two = np.arange(6.0).reshape(3, 2), np.array([[8, 9]])
     found, parts = read("arrays", as_npz(tmp_path, "scores.npz", ppo=one, dqn=two), environments=["a", "b"])
     assert found.detail == "arrays of shape (3, 2), (1, 2) read as run x environment"
-    expected = [("ppo", e, str(r + 1), None, one[r, i]) for i, e in enumerate("ab") for r in range(3)]
-    assert flat(parts) == [*expected, ("dqn", "a", "1", None, 8.0), ("dqn", "b", "1", None, 9.0)]
+    expected = [("ppo", e, f"#{r + 1}", None, one[r, i]) for i, e in enumerate("ab") for r in range(3)]
+    assert flat(parts) == [*expected, ("dqn", "a", "#1", None, 8.0), ("dqn", "b", "#1", None, 9.0)]
 
 
 def test_an_algorithms_array_with_three_axes_has_curves(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_an_algorithms_array_with_three_axes_has_curves(tmp_path: Path) -> None:
     found, parts = read("arrays", as_npz(tmp_path, "scores.npz", ppo=array, dqn=array))
     assert found.unit == "point"
     rows = {each[:4]: each[4] for each in flat(parts)}
-    assert rows["dqn", "environment-3", "2", 4.0] == array[1, 2, 3]
+    assert rows["dqn", "environment-3", "#2", 4.0] == array[1, 2, 3]
     assert len(rows) == 48
 
 
@@ -282,8 +282,8 @@ def test_a_lone_array_needs_its_axes(tmp_path: Path) -> None:
     found, parts = read("arrays", file, axes="algorithm,run,environment")
     assert found.detail == "shape (6, 10, 18) read as algorithm x run x environment"
     rows = {each[:3]: each[4] for each in flat(parts)}
-    assert rows["algorithm-6", "environment-18", "10"] == array[5, 9, 17]
-    assert rows["algorithm-2", "environment-3", "4"] == array[1, 3, 2]
+    assert rows["algorithm-6", "environment-18", "#10"] == array[5, 9, 17]
+    assert rows["algorithm-2", "environment-3", "#4"] == array[1, 3, 2]
     found, _ = read("arrays", file, environments=[f"game {n}" for n in range(18)])
     assert found.detail == "shape (6, 10, 18) read as algorithm x run x environment, by the number of environments"
 
@@ -382,7 +382,7 @@ def test_arrays_without_names(tmp_path: Path) -> None:
 def test_rliable_with_names(tmp_path: Path) -> None:
     content = {"ppo": {"coinrun": [1, 2.5], "maze": [None]}, "dqn": {"coinrun": [3, float("nan")], "maze": [4]}}
     _, parts = read("rliable", as_json(tmp_path, "procgen.json", content))
-    assert flat(parts)[:2] == [("ppo", "coinrun", "1", None, 1.0), ("ppo", "coinrun", "2", None, 2.5)]
+    assert flat(parts)[:2] == [("ppo", "coinrun", "#1", None, 1.0), ("ppo", "coinrun", "#2", None, 2.5)]
     assert len(flat(parts)) == 6
     assert np.isnan(flat(parts)[2][-1])
 
@@ -391,17 +391,17 @@ def test_rliable_with_a_file_per_algorithm(tmp_path: Path) -> None:
     file = as_json(tmp_path, "SPR.json", {"Alien": [1.0, 2.0], "Pong": [-3, 4]})
     found, parts = read("rliable", file)
     assert found.detail == "environment: scores"
-    assert flat(parts)[-1] == (None, "Pong", "2", None, 4.0)
+    assert flat(parts)[-1] == (None, "Pong", "#2", None, 4.0)
     assert parts[0].path == "SPR.json"
     _, parts = read("rliable", file, axes="algorithm,run")
-    assert flat(parts)[-1] == ("Pong", None, "2", None, 4.0)
+    assert flat(parts)[-1] == ("Pong", None, "#2", None, 4.0)
 
 
 def test_rliable_with_matrices(tmp_path: Path) -> None:
     file = as_json(tmp_path, "scores.json.gz", {"ppo": [[1, 2, 3], [4, 5, 6]], "dqn": [[7, 8, 9]]})
     found, parts = read("rliable", file, environments=["a", "b", "c"])
     assert found.detail == "arrays of shape (2, 3), (1, 3) read as run x environment"
-    assert flat(parts)[1] == ("ppo", "a", "2", None, 4.0)
+    assert flat(parts)[1] == ("ppo", "a", "#2", None, 4.0)
 
 
 @pytest.mark.parametrize(
@@ -777,7 +777,7 @@ def test_axes_round_trip(tmp_path: Path, order: list[str], shape: tuple[int, ...
         index = {
             "algorithm": int(algorithm.rpartition("-")[2]) - 1,
             "environment": int(environment.rpartition("-")[2]) - 1,
-            "run": int(run) - 1,
+            "run": int(run.removeprefix("#")) - 1,
             "step": int(step) - 1,
         }
         assert array[tuple(index[axis] for axis in order)] == score
