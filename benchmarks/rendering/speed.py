@@ -23,7 +23,7 @@ def machine(results: Results) -> str:
 def busy(results: Results) -> str:
     """Return during which benchmarks other work had the processors, by the load when they began."""
     names = []
-    for name in ("engine", "environments", "collect", "store", "metered", "judge", "judge-whole", "report"):
+    for name in ("engine", "environments", "collect", "store", "reading", "metered", "judge", "judge-whole", "report"):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
             names.append(f"`{name}.json`")
@@ -185,6 +185,25 @@ def _loaded(row: Row) -> list[str]:
     return [digits(row["load_rows"] / row["seconds"]), f"{row['vs_csv']:.1f}"]
 
 
+_READ = {"scores": "scores, CSV", "curves": "points of curves, CSV", "parquet": "points of curves, Parquet"}
+
+
+def reading(results: Results) -> str:
+    lines = []
+    for row in results.rows("reading", "reader"):
+        what = _READ.get(row["what"], "scores, CSV")
+        who = "" if row["what"] in _READ else f", {row['reader']}"
+        lines.append(
+            [
+                f"{row['rows']:,} {what}{who}",
+                digits(row["rows_per_second"], 3),
+                digits(row["megabytes"]),
+                digits(row["peak_megabytes"]),
+            ]
+        )
+    return table(["what is read", "rows a second", "file, MB", "memory at most, MB"], lines)
+
+
 def metered(results: Results) -> str:
     return table(
         ["environment", "bare, µs a step", "counted, µs a step", "more, µs"],
@@ -331,6 +350,7 @@ PARTS: Mapping[str, Part] = {
     "speed-collecting": collecting,
     "speed-cluster": cluster,
     "speed-store": store,
+    "speed-reading": reading,
     "speed-metered": metered,
     "speed-judging": judging,
     "speed-judging-trials": judging_trials,

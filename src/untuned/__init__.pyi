@@ -22,13 +22,13 @@ from untuned.adapters.score_files.writing import write_scores as write_scores
 from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
-from untuned.api import check as check
 from untuned.api import collect_scores as collect_scores
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
 from untuned.api import plan as plan
 from untuned.api import report as report
 from untuned.api import run as run
+from untuned.checking import check as check
 from untuned.collect.definitions.definition import Definition as Definition
 from untuned.collect.definitions.draw import Draw as Draw
 from untuned.collect.definitions.registry import algorithm as algorithm

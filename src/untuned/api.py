@@ -4,17 +4,13 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from untuned.adapters.score_files.identity import NotTrials
-from untuned.adapters.score_files.importing import CODES, Imported, size
+from untuned.adapters.score_files.importing import Imported
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.sources import read
-from untuned.diagnostics.diagnose import CHECKS, diagnose
-from untuned.diagnostics.diagnosis import Diagnosis
-from untuned.diagnostics.finding import SEVERITIES, Finding
-from untuned.errors import InvalidInput, UnknownName
+from untuned.checking import sound, with_findings
+from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
@@ -22,7 +18,6 @@ from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
-from untuned.scores import NotFinite
 
 if TYPE_CHECKING:
     from untuned.collect.session import Collected
@@ -35,8 +30,6 @@ if TYPE_CHECKING:
 
 #: All options of `read_scores`, whatever the source.
 READING = tuple(each.name for each in dataclasses.fields(Reading))
-#: Findings that an evaluation says elsewhere.
-_TOLD = ("failed-trials", "missing-cells", "few-runs")
 
 
 @takes_options_of(Judging)
@@ -102,92 +95,9 @@ def evaluate(
     """
     judging, reading = _judging(READING, judging, **options)
     source = scores if isinstance(scores, Imported) else read(scores, **reading)
-    findings = _sound(source, reading.get("accept") or ())
-    found = _with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
+    findings = sound(source, reading.get("accept") or ())
+    found = with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
     return approximated(found, workers=workers, progress=progress) if approximate else found
-
-
-def _findings(source: Imported) -> tuple[Finding, ...]:
-    """Return what the reader noticed and what the checks find in the table, most serious first."""
-    return tuple(sorted((*source.findings, *diagnose(source.table)), key=lambda each: SEVERITIES.index(each.severity)))
-
-
-def _sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
-    """Return what a reader of the verdict must know about the scores; raise where no guarantee would hold.
-
-    The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
-    """
-    found = _findings(source)
-    known = {*CHECKS, *CODES, *(each.code for each in found)}
-    for code in accepted:
-        if code not in known:
-            raise UnknownName("finding", code, known)
-    for each in found:
-        if each.severity == "serious" and each.code not in accepted and source.study is None:
-            raise InvalidInput(
-                f"{each.found} {each.why} {each.remedy} If you have looked into it and the scores are right, accept "
-                f"the finding: --accept {each.code} (accept=[{each.code!r}])"
-            )
-    return tuple(each for each in found if each.severity != "note")
-
-
-def _with_findings(found: Evaluation, source: Imported, findings: Sequence[Finding]) -> Evaluation:
-    """Return an evaluation that says what was recognised and found in its scores."""
-    said = tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
-    origin = {**found.provenance, **({"recognised as": source.summary} if source.summary else {})}
-    return dataclasses.replace(
-        found,
-        findings=tuple(findings),
-        warnings=(*found.warnings, *said),
-        provenance=MappingProxyType(origin),
-    )
-
-
-def check(source: Any, **options: Any) -> Diagnosis:
-    """Return what is wrong with scores, as far as scores can show it, before they are judged.
-
-    Parameters
-    ----------
-    source
-        What `untuned.read_scores` takes: paths of files, folders or a study, a data frame, a dictionary, an array, a
-        `ScoreTable`.
-    **options
-        For `untuned.read_scores`.
-
-    Returns
-    -------
-    Diagnosis
-        Findings, most serious first; prints as text.
-
-    Examples
-    --------
-    >>> import numpy as np, untuned
-    >>> scores = np.random.default_rng(0).normal(size=(3, 4, 10))
-    >>> untuned.check(scores, axes="algorithm,environment,run").serious
-    ()
-    >>> pasted = np.concatenate([scores, scores], axis=2)
-    >>> untuned.check(pasted, axes="algorithm,environment,run").serious[0].code
-    'repeated-runs'
-    """
-    try:
-        found = source if isinstance(source, Imported) else read(source, **options)
-    except NotTrials as error:
-        return Diagnosis((error.finding,), error.where)
-    except NotFinite as error:
-        return Diagnosis((_not_finite(error),), "scores that are not all finite")
-    return Diagnosis(_findings(found), found.summary or size(found.table))
-
-
-def _not_finite(error: NotFinite) -> Finding:
-    return Finding(
-        "not-finite",
-        "serious",
-        f"{error.count:,} {'score is' if error.count == 1 else 'scores are'} NaN or infinite.",
-        "A trial without a score is a trial, and often the one that matters: without it the others look better.",
-        "Give it the score it deserves, or declare what the worst score is: `--range NAME=LOW:HIGH --nonfinite worst`. "
-        "Nothing else was looked at.",
-        error.cells,
-    )
 
 
 def _judging(others: Iterable[str], judging: Judging | None = None, **options: Any) -> tuple[Judging, dict[str, Any]]:

@@ -29,7 +29,7 @@ def check(
 
     The exit code is 3 if anything serious was found, which would make the guarantee wrong, and 0 otherwise.
     """
-    from untuned.api import check
+    from untuned.checking import check
 
     found = check(sources, **reading.options())
     if as_json:

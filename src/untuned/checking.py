@@ -1,0 +1,102 @@
+"""Whether scores may be judged: what the doctor finds, and what stops an evaluation."""
+
+import dataclasses
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from untuned.adapters.score_files.identity import NotTrials
+from untuned.adapters.score_files.importing import CODES, Imported, size
+from untuned.adapters.sources import read
+from untuned.diagnostics.diagnose import CHECKS, diagnose
+from untuned.diagnostics.diagnosis import Diagnosis
+from untuned.diagnostics.finding import SEVERITIES, Finding
+from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation import Evaluation
+from untuned.scores import NotFinite
+
+#: Findings that an evaluation says elsewhere.
+_TOLD = ("failed-trials", "missing-cells", "few-runs")
+
+
+def check(source: Any, **options: Any) -> Diagnosis:
+    """Return what is wrong with scores, as far as scores can show it, before they are judged.
+
+    Parameters
+    ----------
+    source
+        What `untuned.read_scores` takes: paths of files, folders or a study, a data frame, a dictionary, an array, a
+        `ScoreTable`.
+    **options
+        For `untuned.read_scores`.
+
+    Returns
+    -------
+    Diagnosis
+        Findings, most serious first; prints as text.
+
+    Examples
+    --------
+    >>> import numpy as np, untuned
+    >>> scores = np.random.default_rng(0).normal(size=(3, 4, 10))
+    >>> untuned.check(scores, axes="algorithm,environment,run").serious
+    ()
+    >>> pasted = np.concatenate([scores, scores], axis=2)
+    >>> untuned.check(pasted, axes="algorithm,environment,run").serious[0].code
+    'repeated-runs'
+    """
+    try:
+        found = source if isinstance(source, Imported) else read(source, **options)
+    except NotTrials as error:
+        return Diagnosis((error.finding,), error.where)
+    except NotFinite as error:
+        return Diagnosis((_not_finite(error),), "scores that are not all finite")
+    return Diagnosis(_findings(found), found.summary or size(found.table))
+
+
+def _findings(source: Imported) -> tuple[Finding, ...]:
+    """Return what the reader noticed and what the checks find in the table, most serious first."""
+    return tuple(sorted((*source.findings, *diagnose(source.table)), key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
+    """Return what a reader of the verdict must know about the scores; raise where no guarantee would hold.
+
+    The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
+    """
+    found = _findings(source)
+    known = {*CHECKS, *CODES, *(each.code for each in found)}
+    for code in accepted:
+        if code not in known:
+            raise UnknownName("finding", code, known)
+    for each in found:
+        if each.severity == "serious" and each.code not in accepted and source.study is None:
+            raise InvalidInput(
+                f"{each.found} {each.why} {each.remedy} If you have looked into it and the scores are right, accept "
+                f"the finding: --accept {each.code} (accept=[{each.code!r}])"
+            )
+    return tuple(each for each in found if each.severity != "note")
+
+
+def with_findings(found: Evaluation, source: Imported, findings: Sequence[Finding]) -> Evaluation:
+    """Return an evaluation that says what was recognised and found in its scores."""
+    said = tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
+    origin = {**found.provenance, **({"recognised as": source.summary} if source.summary else {})}
+    return dataclasses.replace(
+        found,
+        findings=tuple(findings),
+        warnings=(*found.warnings, *said),
+        provenance=MappingProxyType(origin),
+    )
+
+
+def _not_finite(error: NotFinite) -> Finding:
+    return Finding(
+        "not-finite",
+        "serious",
+        f"{error.count:,} {'score is' if error.count == 1 else 'scores are'} NaN or infinite.",
+        "A trial without a score is a trial, and often the one that matters: without it the others look better.",
+        "Give it the score it deserves, or declare what the worst score is: `--range NAME=LOW:HIGH --nonfinite worst`. "
+        "Nothing else was looked at.",
+        error.cells,
+    )
