@@ -104,27 +104,35 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
     empty = len(studies) - len(finished)
     detail += [f"{counted(empty, 'study', 'studies')} without trials left out"] if empty else []
     detail.append("trials are independent only if hyperparameters are from RandomSampler, which Optuna does not record")
-    dependent = tuple(each for each in map(_dependent, finished) if each is not None)
-    return Recognised(parts, "; ".join(detail), findings=dependent)
+    return Recognised(parts, "; ".join(detail), findings=_dependent(finished))
 
 
 def _counts(trial: _Trial) -> bool:
     return trial.state not in ("RUNNING", "WAITING")
 
 
-def _dependent(study: _Study) -> Finding | None:
-    """Return the finding on a study whose trials depend on each other; None where nothing shows it."""
-    pruned = sum(trial.state == "PRUNED" for trial in study.trials)
-    found = ([counted(pruned, "pruned trial", "pruned trials")] if pruned else []) + list(study.traces)
-    if not found:
-        return None
-    return Finding(
-        "tuned-trials",
-        "serious",
-        f"The trials of study {study.name!r} in {study.place} are not independent: it shows {', '.join(found)}.",
-        "Later trials depend on the scores of earlier ones, or are not drawn at random, so no interval for them is "
-        "valid.",
-        "Run the study with RandomSampler and NopPruner.",
+def _dependent(studies: Sequence[_Study]) -> tuple[Finding, ...]:
+    """Return the finding on studies whose trials depend on each other; nothing where none shows it."""
+    shown = {}
+    for study in studies:
+        pruned = sum(trial.state == "PRUNED" for trial in study.trials)
+        found = ([counted(pruned, "pruned trial", "pruned trials")] if pruned else []) + list(study.traces)
+        if found:
+            shown[f"study {study.name!r} in {study.place}"] = ", ".join(found)
+    if not shown:
+        return ()
+    (first, what), *others = shown.items()
+    more = f"; so are those of {counted(len(others), 'more study', 'more studies')}" if others else ""
+    return (
+        Finding(
+            "tuned-trials",
+            "serious",
+            f"The trials of {first} are not independent: it shows {what}{more}.",
+            "Later trials depend on the scores of earlier ones, or are not drawn at random, so no interval for them is "
+            "valid.",
+            "Run the study with RandomSampler and NopPruner.",
+            tuple(shown),
+        ),
     )
 
 
