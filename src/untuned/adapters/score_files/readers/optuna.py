@@ -122,7 +122,7 @@ def _dependent(studies: Sequence[_Study]) -> tuple[Finding, ...]:
     if not shown:
         return ()
     (first, what), *others = shown.items()
-    more = f"; so are those of {counted(len(others), 'more study', 'more studies')}" if others else ""
+    more = f"; nor are those of {counted(len(others), 'more study', 'more studies')}" if others else ""
     return (
         Finding(
             "tuned-trials",
