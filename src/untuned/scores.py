@@ -535,12 +535,16 @@ def _refuse_nonfinite(algorithms: Sequence[str], environments: Sequence[str], ce
     raise NotFinite(
         f"the scores of {algorithms[a]!r} on {environments[e]!r} are not all finite: trial {trials[0] + 1} of "
         f"{cells[a][e].size} is {cells[a][e][trials[0]]:g}"
-        f"{f', and {count - 1} more are not finite either' if count > 1 else ''}. A trial must not be dropped: give it "
+        f"{_and_more(count - 1)}. A trial must not be dropped: give it "
         "the score it deserves, or declare the environment's range and pass nonfinite='worst' (--range NAME=LOW:HIGH "
         "--nonfinite worst)",
         count,
         tuple(f"{algorithms[a]} on {environments[e]}" for a, e in bad),
     )
+
+
+def _and_more(count: int) -> str:
+    return f", and {count} more {'is' if count == 1 else 'are'} not finite either" if count else ""
 
 
 def _count_nonfinite_as_worst(cell: Floats, limits: Range, algorithm: str, environment: str) -> int:

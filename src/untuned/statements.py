@@ -254,6 +254,9 @@ def statement(evaluation: "Evaluation") -> str:
         f"{promise}, for independent trials, {looks}.",
         *(_found_by(each) for each in evaluation.each_ranking),
     ]
+    reduced = evaluation.provenance.get("score of a run")
+    if reduced:
+        found.insert(1, f"The score of a run is {reduced}.")
     failures = [f"{row['failed']:,} of {row['trials']:,} of {row['algorithm']}" for row in evaluation.failures]
     if failures:
         found.insert(1, f"Trials that failed ({listed(failures)}) count as the worst score of their environment.")

@@ -65,13 +65,19 @@ def ragged(draw: Callable[..., Any]) -> list[Row]:
 
 
 def is_pasted(rows: list[Row]) -> bool:
-    """Return whether a run has five points or more, all of them several times: those are refused."""
-    runs = {row[:3] for row in rows}
-    for run in runs:
+    """Return whether a run has five points or more, all of them several times, or is another's copy: refused both."""
+    curves = set()
+    for run in {row[:3] for row in rows}:
         own = [row for row in rows if row[:3] == run]
         counts = [own.count(each) for each in set(own)]
         if len(counts) >= 5 and min(counts) > 1:
             return True
+        steps = sorted({row[3] for row in own})
+        means = [float(np.mean([row[4] for row in own if row[3] == step])) for step in steps]
+        curve = (run[:2], tuple(steps), tuple(means))
+        if len(set(means)) >= 10 and curve in curves:
+            return True
+        curves.add(curve)
     return False
 
 

@@ -386,7 +386,7 @@ def test_a_score_that_is_not_finite_is_named(bad: float | None) -> None:
 
 
 def test_how_many_are_not_finite_is_said() -> None:
-    with pytest.raises(InvalidInput, match="trial 1 of 3 is nan, and 1 more are not finite either"):
+    with pytest.raises(InvalidInput, match="trial 1 of 3 is nan, and 1 more is not finite either"):
         ScoreTable.from_dict({"a": {"x": [np.nan, 1.0, np.inf]}})
 
 

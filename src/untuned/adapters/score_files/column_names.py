@@ -227,7 +227,7 @@ def _about_missing(
     options = ", ".join(f"{role}='...'" for role in missing)
     message += f" Rename the columns, or pass {options} with the names they have (--columns A,E,S)"
     numeric = [name for name, value in zip(found, example(), strict=False) if name in free and _is_number(value)]
-    others = [name for name in numeric if not any(plain(name) in USUAL[role] for role in ("run", "step"))]
+    others = [name for name in numeric if plain(name) and plain(name) not in (*USUAL["run"], *USUAL["step"])]
     if missing == ["score"] and others and not advice:
         names = [f"--columns {','.join([*wanted[:2], name])}" for name in others[:3]]
         message += f", for example {' or '.join(names)}"
@@ -242,7 +242,8 @@ def _about_missing(
 
 def _nearest_column(name: str, free: Sequence[object]) -> str | None:
     """Return the column that is most likely meant: spelled alike, or an abbreviation."""
-    texts = [column for column in free if isinstance(column, str)]
+    others = (*USUAL["run"], *USUAL["step"])
+    texts = [column for column in free if isinstance(column, str) and plain(column) not in others]
     near = nearest(str(name), texts) if len(texts) <= _COMPARED else None
     if near is not None:
         return near

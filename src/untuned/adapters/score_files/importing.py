@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from untuned.adapters.score_files.choosing import concerning, kept, oriented
 from untuned.adapters.score_files.identity import codes_of, identified, no_reduction, one_per_configuration
 from untuned.adapters.score_files.opening import File
@@ -14,6 +16,7 @@ from untuned.adapters.score_files.paths import with_names
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.recognition import counted, recognised_files
 from untuned.adapters.score_files.reduction import (
+    SHORT,
     Curves,
     Reduction,
     curves_of,
@@ -25,7 +28,7 @@ from untuned.adapters.score_files.reduction import (
 from untuned.adapters.score_files.rows import Rows, Runs, gathered
 from untuned.diagnostics.finding import Finding
 from untuned.histories import Histories
-from untuned.scores import ScoreTable, spread
+from untuned.scores import NotFinite, ScoreTable, spread
 
 #: Findings about how files were read, in addition to those in the scores.
 CODES = ("tuned-trials", "unread-columns", "best-of-curve", "unequal-lengths")
@@ -163,6 +166,7 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
     points = curves_of(runs)
     scores = reduced(runs, points, how or Reduction("mean"))
     summary = _joined(source.name, detail, "" if how is None else f"reduced by {how}")
+    known["provenance"] = {**(known["provenance"] or {}), **({} if how is None else {"score of a run": str(how)})}
     if runs.step is None:
         return Scored(scores, known, None, None, _about_best(how), summary)
     return Scored(scores, known, runs, points, _findings(runs, points, how), summary)
@@ -172,15 +176,26 @@ def imported(source: Source, asked: Reading) -> Imported:
     """Return the table of a source, one score per run."""
     found = scored(source, asked)
     runs = found.runs
-    known = found.known | {"provenance": {**source.provenance, **(asked.provenance or {})}}
-    table = ScoreTable.from_columns(
-        (runs.algorithms, runs.algorithm),
-        (runs.environments, runs.environment),
-        runs.score,
-        run=codes_of(runs),
-        failed=runs.failed,
-        **known,
-    )
+    known = found.known | {"provenance": {**source.provenance, **(found.known["provenance"] or {})}}
+    try:
+        table = ScoreTable.from_columns(
+            (runs.algorithms, runs.algorithm),
+            (runs.environments, runs.environment),
+            runs.score,
+            run=codes_of(runs),
+            failed=runs.failed,
+            **known,
+        )
+    except NotFinite as error:
+        if found.points is None:
+            raise
+        bad = int((~np.isfinite(found.points.value)).sum())
+        raise NotFinite(
+            f"{error}. The learning curves have {bad:,} {'point' if bad == 1 else 'points'} without a finite value: if "
+            "one was not logged, remove its row",
+            error.count,
+            error.cells,
+        ) from None
     lines = None
     if found.curves is not None and found.points is not None:
         lines = histories(found.curves, found.points, table, source.unit)
@@ -211,15 +226,17 @@ def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Findin
     """Return what is to be said about curves and how they were reduced."""
     found = [*_about_best(how)]
     if how is None or how.kind != "at":
-        shortest, longest, least = lengths(runs, points)
-        if shortest < 0.9 * longest:
+        shortest, longest, least, short = lengths(runs, points)
+        if shortest < SHORT * longest:
             found.append(
                 Finding(
                     "unequal-lengths",
                     "warning",
                     f"Runs on one environment have different lengths: from {shortest:,.6g} to {longest:,.6g} steps.",
                     "A run that ended early, or has not ended yet, is compared with one that learned for longer.",
-                    f"Use --reduce at:{least:.15g} to compare all runs at one step, or complete the runs.",
+                    "Complete the runs; if a run crashed, it is a trial that failed. "
+                    f"--reduce at:{least:.15g} compares all runs at one step.",
+                    short,
                 )
             )
     return tuple(found)

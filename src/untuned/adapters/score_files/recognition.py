@@ -29,7 +29,7 @@ def recognised_files(paths: Sequence[str | Path], asked: Reading, ending: ExitSt
         Keeps standard input until it is read.
     """
     if asked.reader is not None and asked.reader not in [each.name for each in readers()]:
-        raise UnknownName("reader", asked.reader, [each.name for each in readers()])
+        raise UnknownName("reader", asked.reader, [each.name for each in readers() if each.name != "refused"])
     named: list[File] = []
     below: list[File] = []
     for given in paths:
@@ -87,6 +87,12 @@ def _reader(file: File, chosen: str | None) -> Reader:
         return found
     if chosen is not None:
         return _by_name(chosen)
+    if file.suffix == ".json":
+        raise InvalidInput(
+            f"{file.name} has a structure that is not known: write "
+            "{algorithm: {environment: [one score per run]}} or {algorithm: {environment: {run: score or [curve]}}}, "
+            "or a CSV file with the columns algorithm, environment, seed, score"
+        )
     name = file.path.name.lower()
     ending = "".join(Path(name).suffixes[-2:] if name.endswith(".gz") else Path(name).suffixes[-1:])
     raise InvalidInput(

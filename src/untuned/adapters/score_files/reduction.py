@@ -117,6 +117,8 @@ def curves_of(runs: Runs) -> Curves:
     new_point[begins] = True
     if not new_point.all():
         _refuse_two_files(runs, order, ~new_point)
+    if runs.step is None:
+        _refuse_pasted(runs, key, value)
     if runs.step is not None and not new_point.all():
         _refuse_copies(runs, rows, begins, new_point, step, value)
         points = np.flatnonzero(new_point)
@@ -145,15 +147,30 @@ def _refuse_two_files(runs: Runs, order: NDArray[np.int64], again: NDArray[np.bo
         )
 
 
+def _refuse_pasted(runs: Runs, key: NDArray[np.int64], value: Floats) -> None:
+    """Refuse rows without steps all of which are there at least twice: they were pasted, and are no episodes."""
+    order = np.lexsort((value, key))
+    differs = np.append(True, (key[order][1:] != key[order][:-1]) | ~_same(value[order][1:], value[order][:-1]))
+    copies = np.diff(np.append(np.flatnonzero(differs), key.size))
+    if copies.size >= _SEVERAL and copies.min(initial=1) > 1:
+        raise NotTrials(
+            runs.parts[0][0],
+            "repeated-runs",
+            f"every row of {runs.parts[0][0]} is there {copies.min()} times or more.",
+            "Were rows pasted twice? Remove the copies",
+        )
+
+
 def _different(runs: Runs, curves: Curves) -> Curves:
     """Return curves after making sure that no two of a cell are the same, point by point."""
     seen: dict[tuple[int, bytes], int] = {}
     cell = runs.cell[curves.rows]
     for run, (begin, end) in enumerate(zip(curves.begins.tolist(), curves.ends.tolist(), strict=True)):
         value = curves.value[begin:end]
-        if end - begin < _SEVERAL or np.unique(value[:_LOOKED_AT]).size < _SEVERAL:
+        if np.unique(value[:_LOOKED_AT]).size < _MANY:
             continue
-        other = seen.setdefault((int(cell[run]), hashlib.blake2b(value.tobytes(), digest_size=16).digest()), run)
+        points = curves.step[begin:end].tobytes() + value.tobytes()
+        other = seen.setdefault((int(cell[run]), hashlib.blake2b(points, digest_size=16).digest()), run)
         if other != run:
             names, codes = next(iter(runs.runs.values()))
             one, two = (names[codes[int(curves.rows[each])]] for each in (other, run))
@@ -217,6 +234,10 @@ def _refuse_copies(
         )
 
 
+#: Different values of a curve that are too many to be those of another by chance.
+_MANY = 10
+#: A run that is shorter than this share of the longest is told of.
+SHORT = 0.9
 #: Points of a curve that tell whether it has different values.
 _LOOKED_AT = 1000
 #: Points that are too many to be equal by chance, one and all.
@@ -320,16 +341,24 @@ def _check_long_enough(runs: Runs, curves: Curves, short: NDArray[np.bool_], pro
         )
 
 
-def lengths(runs: Runs, curves: Curves) -> tuple[float, float, float]:
+def lengths(runs: Runs, curves: Curves) -> tuple[float, float, float, tuple[str, ...]]:
     """Return the last step of the shortest and of the longest run where they differ most, and of the shortest of all.
 
-    Runs on one environment are compared, by the share of training that the shortest lacks.
+    Runs on one environment are compared, by the share of training that the shortest lacks. The names of the runs that
+    are shorter than nine tenths of the longest come last.
     """
     last = curves.step[curves.ends - 1]
     environment = runs.environment[curves.rows]
     found = [(float(last[environment == e].min()), float(last[environment == e].max())) for e in np.unique(environment)]
     shortest, longest = max(found, key=lambda ends: (ends[1] - ends[0]) / (abs(ends[1]) or 1.0))
-    return shortest, longest, float(last.min())
+    most = np.full(len(runs.environments), -np.inf)
+    np.maximum.at(most, environment, last)
+    names, codes = next(iter(runs.runs.values()))
+    short = tuple(
+        f"{runs.algorithms[runs.algorithm[row]]} on {runs.environments[runs.environment[row]]}, run {names[codes[row]]}"
+        for row in curves.rows[last < SHORT * most[environment]].tolist()
+    )
+    return shortest, longest, float(last.min()), short
 
 
 def histories(runs: Runs, curves: Curves, table: ScoreTable, unit: str) -> Histories:

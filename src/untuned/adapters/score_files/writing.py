@@ -68,7 +68,10 @@ def _long(source: Any, options: dict[str, Any]) -> "tuple[polars.DataFrame, str]
     # Scores that are not finite are written as they are: what they count is decided when they are judged.
     found = scored(rows, asked, must_reduce=False)
     runs = found.curves if found.curves is not None and asked.reduce is None else found.runs
-    return _frame(runs), _said(found, runs)
+    notes = [each.found for each in (*rows.findings, *found.findings)]
+    bad = int((~np.isfinite(runs.score)).sum())
+    notes += [f"{bad:,} {'score is' if bad == 1 else 'scores are'} NaN or infinite."] if bad else []
+    return _frame(runs), " ".join([_said(found, runs) + ("." if notes else ""), *notes])
 
 
 def _said(found: Scored, written: Runs) -> str:

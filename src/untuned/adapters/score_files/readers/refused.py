@@ -27,9 +27,9 @@ _YAML = (
     "run's logs, or save the scores as CSV or JSON"
 )
 _MEANS = (
-    "has cells such as '1705.80 ± 439.74', means with their spread: no score of a single run is in it, and an interval "
-    "cannot be computed from it. Pass the runs themselves: of Open RL Benchmark, export the runs from W&B as CSV, or "
-    "pass their TensorBoard files"
+    "has cells that are means with their spread (±): no score of a single run is in it, and no interval can be "
+    "computed from it. Pass the runs themselves: logs, or a table with a row per run. Of Open RL Benchmark, export "
+    "the runs from W&B as CSV, or pass their TensorBoard files"
 )
 
 _ENDINGS = {

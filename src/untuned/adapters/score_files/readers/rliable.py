@@ -1,7 +1,8 @@
 """JSON as rliable's data is published: an object with the scores of runs, one number per run.
 
-``{algorithm: {task: [scores]}}``; ``{task: [scores]}``, one file per algorithm; or ``{algorithm: [[...], ...]}`` with a
-row per run and a column per task. ``--axes algorithm,run`` says that the keys of ``{key: [scores]}`` are algorithms.
+``{algorithm: {task: [scores]}}``, or with names of runs ``{algorithm: {task: {run: score}}}``, where a list instead of
+a score is a learning curve; ``{task: [scores]}``, one file per algorithm; or ``{algorithm: [[...], ...]}`` with a row
+per run and a column per task. ``--axes algorithm,run`` says that the keys of ``{key: [scores]}`` are algorithms.
 """
 
 import re
@@ -20,7 +21,8 @@ from untuned.errors import InvalidInput
 
 _KEY = rb'\s*"(?:[^"\\]|\\.)*"\s*:\s*'
 _NUMBER = rb"(?:-|\d|N|I|null)"
-_BEGINNING = re.compile(rb"\s*\{" + _KEY + rb"(?:\[\s*(?:\[\s*)*|\{" + _KEY + rb"\[\s*)" + _NUMBER)
+_NAMED = rb"\{" + _KEY + rb"(?:\[\s*)?"
+_BEGINNING = re.compile(rb"\s*\{" + _KEY + rb"(?:\[\s*(?:\[\s*)*|\{" + _KEY + rb"(?:\[\s*|" + _NAMED + rb"))" + _NUMBER)
 #: Keys of other programs' files with lists of numbers.
 _OTHERS = re.compile(rb'"(?:step_count|steps|timestamps|xs|ys|algorithm|environment|score)"\s*:')
 
@@ -53,7 +55,21 @@ def _file(file: File, asked: Reading) -> Recognised:
 def _of_algorithms(file: File, content: Mapping[str, Mapping[str, Any]]) -> Iterator[Rows]:
     for algorithm, tasks in content.items():
         for task, scores in tasks.items():
+            if isinstance(scores, dict):
+                yield from _named_runs(file, scores, algorithm, task)
+                continue
             yield _cell(file, scores, f"{task!r} of {algorithm!r} in {file.name}", algorithm, task)
+
+
+def _named_runs(file: File, runs: Mapping[str, Any], algorithm: str, task: str) -> Iterator[Rows]:
+    """Yield the runs of a cell that have names: a score each, or a curve."""
+    for run, value in runs.items():
+        where = f"run {run!r} of {algorithm!r} on {task!r} in {file.name}"
+        values = json_file.numbers(value if isinstance(value, list) else [value], where)
+        if not values.size:
+            raise InvalidInput(f"{where} has no score: leave it out, or give its score")
+        steps = np.arange(1.0, values.size + 1) if isinstance(value, list) else None
+        yield Rows(where, values, algorithm=algorithm, environment=task, run=run, step=steps, path=file.below)
 
 
 def _of_one_level(file: File, content: Mapping[str, Any], asked: Reading) -> Recognised:

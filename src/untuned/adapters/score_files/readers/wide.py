@@ -97,7 +97,7 @@ def _table(file: File, asked: Reading) -> tuple[list[str], _Form, dict[int, Floa
     form = _form(names, asked)
     if form is None or not form.scores:
         raise InvalidInput(
-            f"{file.name} is not in wide form: it needs a column of algorithms (--algorithm NAME) or of runs (--run "
+            f"{file.name} is not in wide form: it needs a column called algorithm, or a column of runs (--run "
             f"NAME), and columns of scores. It has {', '.join(map(repr, names))}"
         )
     if len({*names}) < len(names):
