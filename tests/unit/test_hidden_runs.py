@@ -176,3 +176,34 @@ def test_scores_do_not_show_which_axis_is_the_algorithms() -> None:
         untuned.read_scores(array)
     table = untuned.read_scores(array, algorithms=["a", "b", "c", "d"])
     assert table.trials.shape == (4, 7)
+
+
+# JSON with names of runs
+
+
+def test_json_may_name_the_runs(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text('{"a": {"x": {"s1": 1.5, "s2": 2.5}}, "b": {"x": {"s1": 0.5, "s2": 1}}}', encoding="utf-8")
+    table = untuned.read_scores(path)
+    assert table.cell("a", "x").tolist() == [1.5, 2.5]
+    assert table.runs is not None
+    assert table.runs[0][0].tolist() == ["s1", "s2"]
+    path.write_text('{"a": {"x": {"s1": [1, 2, 3], "s2": [2, 3, 5]}}}', encoding="utf-8")
+    with pytest.raises(untuned.InvalidInput, match="--reduce"):
+        untuned.read_scores(path)
+    assert untuned.read_scores(path, reduce="final").cell("a", "x").tolist() == [3.0, 5.0]
+
+
+def test_rows_that_were_pasted_are_not_episodes(tmp_path: Path) -> None:
+    rows = [f"{a},x,{seed},{score}" for a in "ab" for seed, score in enumerate(noisy(4, ord(a)))]
+    path = written(tmp_path / "s.csv", "algorithm,environment,seed,score", rows + rows)
+    with pytest.raises(untuned.InvalidInput, match="every row of .* is there 2 times or more"):
+        untuned.read_scores(path, reduce="mean")
+
+
+def test_runs_that_are_short_are_named(tmp_path: Path) -> None:
+    head = "algorithm,environment,seed,step,score"
+    rows = [f"a,x,{seed},{row}" for seed in range(3) for row in curve(noisy(20 if seed else 5, seed))]
+    found = read(written(tmp_path / "s.csv", head, rows), reduce="final")
+    (finding,) = [each for each in found.findings if each.code == "unequal-lengths"]
+    assert finding.where == ("a on x, run 0",)
