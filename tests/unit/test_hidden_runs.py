@@ -197,7 +197,7 @@ def test_json_may_name_the_runs(tmp_path: Path) -> None:
 def test_rows_that_were_pasted_are_not_episodes(tmp_path: Path) -> None:
     rows = [f"{a},x,{seed},{score}" for a in "ab" for seed, score in enumerate(noisy(4, ord(a)))]
     path = written(tmp_path / "s.csv", "algorithm,environment,seed,score", rows + rows)
-    with pytest.raises(untuned.InvalidInput, match="every row of .* is there 2 times or more"):
+    with pytest.raises(untuned.InvalidInput, match=r"every row of .* is there 2 times or more"):
         untuned.read_scores(path, reduce="mean")
 
 

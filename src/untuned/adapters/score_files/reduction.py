@@ -152,7 +152,7 @@ def _refuse_pasted(runs: Runs, key: NDArray[np.int64], value: Floats) -> None:
     order = np.lexsort((value, key))
     differs = np.append(True, (key[order][1:] != key[order][:-1]) | ~_same(value[order][1:], value[order][:-1]))
     copies = np.diff(np.append(np.flatnonzero(differs), key.size))
-    if copies.size >= _SEVERAL and copies.min(initial=1) > 1:
+    if copies.size >= _SEVERAL and copies.min() > 1:
         raise NotTrials(
             runs.parts[0][0],
             "repeated-runs",
