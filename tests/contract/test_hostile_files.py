@@ -406,7 +406,7 @@ def test_keys_that_come_late_are_not_left_out(tmp_path: Path, monkeypatch: pytes
     path.write_text(OBJECTS + '{"algorithm":"a","environment":"x","score":1,"seed":7}\n')
     with pytest.raises(InvalidInput, match=r"line 13 of x\.jsonl has the key 'seed', which earlier lines lack"):
         untuned.read_scores(path)
-    path.write_text(OBJECTS + '{"algorithm":"a","environment":"x","score":1,"failure":"diverged","note":1}\n')
+    path.write_text(OBJECTS + '{"algorithm":"a","environment":"x","score":-99,"failure":"diverged","note":1}\n')
     table = untuned.read_scores(path)
     assert table.failed_ae is not None
     assert int(table.failed_ae.sum()) == 1

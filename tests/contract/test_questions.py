@@ -17,7 +17,8 @@ def decides(algorithms: int, environments: int, trials: int) -> bool:
     scores = np.zeros((algorithms, environments, trials)) + np.arange(float(algorithms))[:, None, None]
     scores += np.linspace(0.0, 0.5, trials)
     weights = "uniform" if environments == 1 else "game"
-    found = untuned.evaluate(scores, axes=AXES, intervals="pairing", weights=weights, refine=0)
+    judging = untuned.Judging(intervals="pairing", weights=weights, refine=0)
+    found = judging.judge(untuned.read_scores(scores, axes=AXES))
     return bool(found.pairs.better_ab.any())
 
 

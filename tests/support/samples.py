@@ -64,7 +64,7 @@ def long_curves(path: Path) -> None:
 
 
 def file_per_run(folder: Path) -> None:
-    """Write a table per run, ``results/ALGORITHM/ENVIRONMENT/seedN.csv``."""
+    """Write a table per run, ``per_run/ALGORITHM/ENVIRONMENT/seedN.csv``."""
     for a, e, seed, curve in curves():
         home = folder / a / e
         home.mkdir(parents=True, exist_ok=True)
@@ -314,7 +314,7 @@ def crashed(path: Path) -> None:
 SAMPLES: dict[str, Callable[[Path], None]] = {
     "runs.csv": long_scores,
     "curves.csv": long_curves,
-    "results": file_per_run,
+    "per_run": file_per_run,
     "sweep.csv": sweep,
     "wide.csv": wide,
     "adastop": adastop,
