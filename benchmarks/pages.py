@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from rendering import coverage, fidelity, overview, power, reproduction, speed
+from rendering import coverage, fidelity, overview, power, races, reproduction, speed
 from rendering.files import Part, Results, Unusable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,6 +21,7 @@ PARTS: Mapping[str, Part] = {
     **speed.PARTS,
     **coverage.PARTS,
     **power.PARTS,
+    **races.PARTS,
     **fidelity.PARTS,
     **reproduction.PARTS,
     **overview.PARTS,

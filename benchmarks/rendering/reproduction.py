@@ -14,27 +14,40 @@ def summary(results: Results) -> str:
 
 def conclusions(results: Results) -> str:
     return table(
-        ["the paper says", "here it", *(f"by {name}" for name in _METHODS), "because"],
+        [
+            "the paper says",
+            "here it",
+            "under equal weights",
+            *(f"by {name}" for name in _METHODS),
+            "because",
+            "to decide it",
+        ],
         [
             [
                 each["statement"],
-                f"**{each['status']}**" if each["status"] != "not decided yet" else each["status"],
+                *(
+                    f"**{said}**" if said not in (None, "not decided yet") else said or ""
+                    for said in (each["status"], each["equal"])
+                ),
                 *(each["others"].get(name, "") for name in _METHODS),
                 each["because"],
+                each["cost"],
             ]
             for each in results.content("reproduction")["conclusions"]
         ],
-        left=6,
+        left=8,
     )
 
 
 def scores(results: Results) -> str:
     found = results.content("reproduction")
+    # Ours are two: under the game's weights, and under equal ones, which are no match for the published.
+    equal, game = (name for name in found["methods"] if name not in _METHODS)
     intervals = {
-        name: {row["name"]: row for row in found["methods"][name]["algorithms"]} for name in ("pbp", "pairing")
+        name: {row["name"]: row for row in found["methods"][name]["algorithms"]} for name in ("pbp", game, equal)
     }
     return table(
-        ["algorithm", "score", "by pbp", "by pairing", "published", "z"],
+        ["algorithm", "score", "by pbp", f"by {game}", f"equal weights, by {equal}", "published", "z"],
         [
             [
                 row["algorithm"],

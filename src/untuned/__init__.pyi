@@ -26,6 +26,7 @@ from untuned.api import collect_scores as collect_scores
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
 from untuned.api import plan as plan
+from untuned.api import race as race
 from untuned.api import report as report
 from untuned.api import run as run
 from untuned.checking import check as check

@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,17 @@ from untuned.options import split, takes_options_of
 from untuned.processors import processors
 
 if TYPE_CHECKING:
+    from untuned.collect.engines.engine import Engine
+    from untuned.collect.progress import Watch
     from untuned.collect.session import Collected
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.histories import Histories
     from untuned.plans import Design, Plan
+    from untuned.races.course import Course
+    from untuned.races.racing import Look
+    from untuned.races.result import Race
+    from untuned.races.rules import Rule
     from untuned.reports.report import Report
 
 
@@ -133,6 +139,7 @@ def collect_scores(
     from untuned.collect.session import Session
 
     with Session.open(study, folder, shard=shard, replace=replace) as session:
+        session.check_not_raced()
         return session.collect(**options)
 
 
@@ -179,11 +186,120 @@ def run(
     judging, collecting = _judging(inspect.signature(Session.collect).parameters, judging, **options)
     with Session.open(study, folder, replace=replace) as session:
         # Before hours of trials, not after them.
+        session.check_not_raced()
         judging.check(*session.names)
         session.collect(workers=workers, **collecting).check_complete()
         table = session.scores()
     source = Imported(table, study=session.folder)
     return evaluate(source, judging=judging, workers=workers, progress=progress)
+
+
+@takes_options_of(Judging)
+def race(
+    study: "Study | str | Path",
+    goal: str = "best",
+    folder: str | Path | None = None,
+    *,
+    hours: float | None = None,
+    max_trials: int | None = None,
+    rule: "str | Rule" = "by-cost",
+    costs: Any = None,
+    judging: Judging | None = None,
+    replace: bool = False,
+    keep_going: bool = False,
+    engine: "str | Engine" = "local",
+    workers: int | None = None,
+    ray_address: str | None = None,
+    watch: "Watch | None" = None,
+    look: "Callable[[Look], None] | None" = None,
+    progress: Steps | None = None,
+    stop: "Callable[[], bool] | None" = None,
+    **options: Any,
+) -> "Race":
+    """Run trials until a goal is reached, where they help most, and return what they show.
+
+    Trials are run in rounds. After each, what the goal still needs decides which cells get how many more; algorithms
+    that no open pair needs get no more than their part as references takes. The probability that any verdict is ever
+    wrong stays at most delta, whatever the rule, however often the race is stopped and continued with another goal or
+    budget.
+
+    Parameters
+    ----------
+    study
+        A `Study`, or the path of its TOML file; its number of trials is not used.
+    goal
+        ``"best"``, ``"top:3"``, ``"all"``, ``"vs:mine"`` or pairs, ``"a>b,c>d"``; each also followed by
+        ``" within 0.02"``, where differences below that need no verdict.
+    folder
+        Where results go, as for `collect_scores`; a race that is there is continued.
+    hours
+        How long the race may take in all, by the clock, earlier sessions included; None for no limit. A round that is
+        under way then gets a tenth more.
+    max_trials
+        How many trials there may be in all; None for no limit.
+    rule
+        Which cells the trials go to: ``"by-cost"``, ``"eliminate"``, ``"equal"``, or a function of a
+        `untuned.types.View`.
+    costs
+        Seconds per trial, [algorithm, environment], instead of what is measured; or the folder of a raced study, whose
+        record of costs is used, so that its race is replayed.
+    judging
+        Options as one record; options given by name override its fields. Equal weights are the default of a race.
+    replace
+        Whether to set aside the trials of algorithms and environments that have changed, before a race begins.
+    keep_going
+        Whether to run all trials of an algorithm whose first ones all failed.
+    engine
+        What runs trials: ``"local"``, ``"ray"``, ``"in-process"``, or an object with the same methods.
+    workers
+        Trials at the same time, by default one per processor.
+    ray_address
+        A running Ray cluster; without it Ray starts one on this machine.
+    stop
+        Polled; once it returns True, the race stops, and what is finished is stored.
+    watch
+        Called with the progress of a round.
+    look
+        Called with what is known after every round.
+    progress
+        Called with the progress of the final evaluation.
+    **options
+        The options of `Judging`: ``delta``, ``weights`` and others; not ``intervals``.
+
+    Raises
+    ------
+    InvalidInput
+        Also when delta, the weights, the algorithms or the environments are not those that the race began with.
+
+    Examples
+    --------
+    >>> import tempfile, untuned
+    >>> study = untuned.Study("first", algorithms=["sarsa", "q"], environments=["chain-10-stochastic"], trials=1)
+    >>> untuned.race(study, "best", tempfile.mkdtemp(), max_trials=400, workers=1).ending in ("reached", "trials")
+    True
+    """
+    from untuned.races.over_study import raced
+
+    judging, _ = _judging((), judging, **options)
+    return raced(
+        study,
+        goal,
+        folder,
+        hours=hours,
+        max_trials=max_trials,
+        rule=rule,
+        costs=costs,
+        judging=judging,
+        replace=replace,
+        keep_going=keep_going,
+        engine=engine,
+        workers=workers,
+        ray_address=ray_address,
+        watch=watch,
+        look=look,
+        progress=progress,
+        stop=stop,
+    )
 
 
 def plan(
@@ -239,6 +355,9 @@ def design(
     weights: str = "both",
     seed: int = 0,
     workers: int | None = None,
+    seconds: float | None = None,
+    parallel: int = 1,
+    hours: float | None = None,
 ) -> "Design":
     """Return which differences of scores an experiment would find, before there are any scores.
 
@@ -248,13 +367,15 @@ def design(
     is an average: it is smaller where all algorithms are close, larger where the others are far apart. It takes a few
     seconds.
 
+    Pass one of ``trials``, ``difference`` and ``hours``, or none. What 5 trials per cell would find, the usual number
+    in papers, is computed in any case: ``found.five``.
+
     Parameters
     ----------
     algorithms, environments
         How many.
     trials
-        The number of trials in every cell, or several; by default 5, 10, 30 and 100, and none where ``difference`` is
-        given.
+        The number of trials in every cell, or several; by default 5, 10, 30 and 100.
     difference
         A difference worth finding: the number of trials that it takes is computed.
     power
@@ -270,13 +391,22 @@ def design(
         Where the random numbers begin.
     workers
         How many threads, by default one per processor; no number depends on it.
+    seconds
+        How long one trial takes, on average over all cells: the hours of the experiment are stated too.
+    parallel
+        With ``seconds``: how many trials run at the same time.
+    hours
+        With ``seconds``: the hours that there are. The number of trials per cell that fits into them is computed, and
+        which differences it finds.
 
     Examples
     --------
     >>> import untuned
-    >>> found = untuned.design(algorithms=3, environments=6, trials=10)
+    >>> found = untuned.design(algorithms=3, environments=6, trials=10, seconds=600, parallel=4)
     >>> 0.1 < found.detectable[0].difference < 0.4
     True
+    >>> found.hours_of(10)
+    7.5
     """
     from untuned.judge.design import design as designed
 
@@ -291,6 +421,9 @@ def design(
         weights=weights,
         seed=seed,
         workers=processors() if workers is None else workers,
+        seconds=seconds,
+        parallel=parallel,
+        hours=hours,
     )
 
 
@@ -379,6 +512,7 @@ def report(
         study=study,
         histories=_histories(found, folder) if folder is not None else getattr(source, "histories", None),
         plans=plans(found, workers=workers, progress=progress) if planned is True else (planned,) if planned else (),
+        race=None if folder is None else _course(found, folder),
     )
     if out is not None:
         written.save(out, formats=tuple(formats))
@@ -414,6 +548,18 @@ def check_report(
         from untuned.collect.session import found_folder
 
         found_folder(study)
+
+
+def _course(found: Evaluation, folder: str | Path) -> "Course | None":
+    """Return how a study was raced; None where it was not, or with other algorithms than those evaluated."""
+    from untuned.collect.session import Session
+    from untuned.races.course import Course
+
+    with Session.at(folder) as session:
+        course = Course.of(session.race_log())
+    if course is None or sorted(course.algorithms) != sorted(found.algorithms):
+        return None
+    return course.ordered(found.algorithms)
 
 
 def _histories(found: Evaluation, folder: str | Path) -> "Histories":

@@ -245,11 +245,19 @@ class Design:
         How much environments disagree on the algorithms, in standard deviations of a single trial.
     detectable
         What each number of trials would find under equal weights.
+    five
+        What 5 trials per cell would find, the usual number in papers, whatever was asked about.
     difference, trials
         A difference worth finding, and the number of trials per cell that finds it; None if none was asked about.
     game
         The number of trials per cell below which no verdict at all is possible under the game's weights; None where
         there is no ranking under these.
+    seconds
+        How long one trial takes, on average over all cells; None if not given.
+    parallel
+        How many trials run at the same time.
+    hours
+        The hours that there are: ``detectable`` has as many trials as fit into them. None if none were given.
     """
 
     algorithms: int
@@ -258,13 +266,29 @@ class Design:
     power: float
     heterogeneity: float
     detectable: tuple[Detectable, ...]
+    five: Detectable
     difference: float | None = None
     trials: int | None = None
     game: int | None = None
+    seconds: float | None = None
+    parallel: int = 1
+    hours: float | None = None
+
+    def hours_of(self, trials: int) -> float | None:
+        """Return the hours that a number of trials per cell takes; None where ``seconds`` were not given.
+
+        Parameters
+        ----------
+        trials
+            The number in every cell.
+        """
+        if self.seconds is None:
+            return None
+        return hours_of(trials * self.algorithms * self.environments, self.seconds, self.parallel)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per number of trials: trials, difference."""
-        return [{"trials": each.trials, "difference": each.difference} for each in self.detectable]
+        """Return one record per number of trials: trials, difference, hours."""
+        return [self._row(each) for each in self.detectable]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""
@@ -275,22 +299,29 @@ class Design:
             "power": self.power,
             "heterogeneity": self.heterogeneity,
             "detectable": self.rows(),
+            "five": self._row(self.five),
             "difference": self.difference,
             "trials": self.trials,
+            "trials_hours": None if self.trials is None else self.hours_of(self.trials),
             "game": self.game,
+            "seconds": self.seconds,
+            "parallel": self.parallel,
+            "hours": self.hours,
             "sentences": list(self.sentences()),
         }
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the design as sentences: what is found, what it takes, the game's ranking, and what is assumed."""
+        """Return the design as sentences: what is found, by 5 trials in any case, what it takes, what is assumed."""
         m = self.environments
         board = f"{self.algorithms} algorithms on {m} {'environment' if m == 1 else 'environments'}"
         found = [self._what_is_found(each) for each in self.detectable]
         if self.trials is not None and self.difference is not None:
-            number = _trials_in_words(_rounded(self.trials))
             found.append(
-                f"About {number} per cell find differences of {self.difference:g} with a probability of {self._power}."
+                f"About {self._cost(_rounded(self.trials))} find differences of {self.difference:g} with a probability "
+                f"of {self._power}."
             )
+        if self.five not in self.detectable:
+            found.append(self._what_is_found(self.five))
         found[0] = f"{board}, equal weights: {found[0][0].lower()}{found[0][1:]}"
         if self.game is not None:
             found.append(
@@ -300,6 +331,9 @@ class Design:
             "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree "
             f"by {self.heterogeneity:g} standard deviations of a single trial."
         )
+        if self.seconds is not None:
+            order = "one after the other" if self.parallel == 1 else f"{self.parallel:,} at the same time"
+            found.append(f"Times are those of trials that take {in_words(self.seconds / 3600.0)} on average, {order}.")
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -310,14 +344,42 @@ class Design:
         return f"{100.0 * self.power:.3g} %"
 
     def _what_is_found(self, each: Detectable) -> str:
-        runs = f"With {_trials_in_words(each.trials)} per cell"
+        asides = []
+        if self.hours is not None and each in self.detectable:
+            asides.append(f"as many as fit into {in_words(self.hours)}")
+        if each == self.five:
+            asides.append("the usual number in papers")
+        runs = f"With {self._cost(each.trials)}"
+        if asides:
+            runs += f", {' and '.join(asides)},"
         if each.difference is None:
             return f"{runs} no difference of scores is found with a probability of {self._power}, however large it is."
         return f"{runs} differences of {each.difference:.2g} or more are found with a probability of {self._power}."
 
+    def _cost(self, trials: int) -> str:
+        """Return a number of trials per cell in words, and the time that they take."""
+        hours = self.hours_of(trials)
+        time = "" if hours is None else f" ({in_words(hours)})"
+        return f"{trials:,} {'trial' if trials == 1 else 'trials'} per cell{time}"
 
-def _trials_in_words(number: int) -> str:
-    return f"{number:,} {'trial' if number == 1 else 'trials'}"
+    def _row(self, each: Detectable) -> dict[str, Any]:
+        return {"trials": each.trials, "difference": each.difference, "hours": self.hours_of(each.trials)}
+
+
+def hours_of(trials: int, seconds: float, parallel: int) -> float:
+    """Return the hours that trials take of which some run at the same time: at least as long as one of them."""
+    return trials * seconds / min(parallel, trials) / 3600.0
+
+
+def in_words(hours: float) -> str:
+    """Return a time in hours, minutes or seconds: 8.3 hours."""
+    # What would be rounded to 60 minutes is an hour.
+    for unit, size in (("hour", 1.0), ("minute", 60.0), ("second", 3600.0)):
+        number = hours * size
+        if number >= 59.95 / 60.0:
+            said = f"{number:.1f}".removesuffix(".0") if number < 100.0 else f"{number:,.0f}"
+            return f"{said} {unit}{'' if said == '1' else 's'}"
+    return "less than 1 second"
 
 
 _REASONS: dict[Why, str] = {

@@ -77,6 +77,11 @@ class ScoreTable:
     failed_ae
         How many trials of every cell failed or had no finite score, so that they count as the worst; None where none
         did.
+    rounds
+        Integers ``[round, a, e]``: how many scores every cell had in all after each complete round of a race; None for
+        a study that was not raced.
+    declared
+        What was declared before the race; None for a study that was not raced.
     """
 
     algorithms: tuple[str, ...]
@@ -88,6 +93,8 @@ class ScoreTable:
     unbroken_ae: Ints | None = None
     runs: tuple[tuple[Texts, ...], ...] | None = None
     failed_ae: Ints | None = None
+    rounds: Ints | None = None
+    declared: Mapping[str, Any] | None = None
 
     @classmethod
     def from_dict(
@@ -306,6 +313,10 @@ class ScoreTable:
         """Return the table of some algorithms and environments, in the order given."""
         rows = _indices("algorithm", self.algorithms, algorithms)
         columns = _indices("environment", self.environments, environments)
+
+        def part(array: Ints | None) -> Ints | None:
+            return None if array is None else _read_only(array[..., rows, :][..., columns])
+
         return replace(
             self,
             algorithms=tuple(self.algorithms[a] for a in rows),
@@ -313,15 +324,17 @@ class ScoreTable:
             cells=tuple(tuple(self.cells[a][e] for e in columns) for a in rows),
             ranges=tuple(self.ranges[e] for e in columns),
             kinds=_read_only(_renumbered(self.kinds[np.ix_(columns, rows)])),
-            unbroken_ae=None if self.unbroken_ae is None else _read_only(self.unbroken_ae[np.ix_(rows, columns)]),
+            unbroken_ae=part(self.unbroken_ae),
             runs=None if self.runs is None else tuple(tuple(self.runs[a][e] for e in columns) for a in rows),
-            failed_ae=None if self.failed_ae is None else _read_only(self.failed_ae[np.ix_(rows, columns)]),
+            failed_ae=part(self.failed_ae),
+            rounds=part(self.rounds),
         )
 
     def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[dict[str, Any]]]:
-        # The view of the provenance cannot be pickled, and arrays forget there that they are read-only.
+        # Views of mappings cannot be pickled, and arrays forget there that they are read-only.
         known = {each.name: getattr(self, each.name) for each in fields(self)}
-        return _restored, (known | {"provenance": dict(self.provenance)},)
+        views = {name: dict(value) for name, value in known.items() if isinstance(value, Mapping)}
+        return _restored, (known | views,)
 
     def __repr__(self) -> str:
         trials = self.trials
@@ -400,8 +413,10 @@ def _read_only(array: Ints) -> Ints:
 
 def _restored(known: dict[str, Any]) -> ScoreTable:
     """Return the table again after it was pickled or copied."""
-    table = ScoreTable(**(known | {"provenance": MappingProxyType(known["provenance"])}))
-    for array in (*(cell for row in table.cells for cell in row), table.kinds, table.unbroken_ae, table.failed_ae):
+    views = {name: MappingProxyType(value) for name, value in known.items() if isinstance(value, dict)}
+    table = ScoreTable(**(known | views))
+    arrays = (table.kinds, table.unbroken_ae, table.failed_ae, table.rounds)
+    for array in (*(cell for row in table.cells for cell in row), *arrays):
         if array is not None:
             array.setflags(write=False)
     return table

@@ -19,6 +19,14 @@ from untuned.plans import Design as Design
 from untuned.plans import Detectable as Detectable
 from untuned.plans import Plan as Plan
 from untuned.plans import PlannedPair as PlannedPair
+from untuned.races.course import Course as Course
+from untuned.races.course import PairCourse as PairCourse
+from untuned.races.goals import Goal as Goal
+from untuned.races.goals import Known as Known
+from untuned.races.racing import Look as Look
+from untuned.races.result import Race as Race
+from untuned.races.rules import View as View
+from untuned.races.standing import Standing as Standing
 from untuned.reproduction.agreement import Agreement as Agreement
 from untuned.reproduction.agreement import MeanBeside as MeanBeside
 from untuned.reproduction.agreement import RateBeside as RateBeside

@@ -72,7 +72,7 @@ def test_every_command_has_help() -> None:
     assert "Usage: untuned list" in printed
     assert "--json" in printed
     summary = (
-        "List algorithms, environments, interval methods, the populations they are tested on, and readers of files."
+        "List algorithms, environments, interval methods, their test populations, readers of files, and rules of races."
     )
     assert said_once(summary, printed)
 
@@ -110,6 +110,7 @@ def test_interval_methods_say_whether_they_keep_their_level() -> None:
         "betting": True,
         "pairing": True,
         "pooled": True,
+        "pooled-rounds": True,
         "wilson": False,
     }
     printed = {line.split()[0]: line for line in succeeded("list", "intervals").splitlines() if line.strip()}
@@ -146,7 +147,7 @@ def test_json_names_ids_that_gymnasium_makes() -> None:
 
 def test_json_of_everything_is_one_object() -> None:
     everything = json.loads(succeeded("list", "--json"), parse_constant=_refuse)
-    assert set(everything) == {"algorithms", "environments", "intervals", "populations", "readers"}
+    assert set(everything) == {"algorithms", "environments", "intervals", "populations", "readers", "rules"}
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
 

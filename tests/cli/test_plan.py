@@ -58,14 +58,26 @@ def test_options_of_evaluate_are_taken(call: Call, scores: Path) -> None:
 
 
 def test_a_design_in_words_and_json(call: Call) -> None:
-    found = untuned.design(3, 4, (5, 10), difference=0.2, power=0.9, heterogeneity=1.0)
-    options = ("--trials", "10,5", "--difference", "0.2", "--power", "0.9", "--heterogeneity", "1")
+    found = untuned.design(3, 4, (5, 10), power=0.9, heterogeneity=1.0)
+    options = ("--trials", "10,5", "--power", "0.9", "--heterogeneity", "1")
     said = call("--design", "3x4", *options)
     assert (said.code, said.complaints) == (0, "")
     assert said.words == " ".join(found.sentences())
     assert call("--design", "3x4", *options, "--json").json == found.to_dict()
     alone = call("--design", "3x4", "--trials", "5", "--weights", "uniform", "--delta", "0.1", "--json").json
     assert alone == untuned.design(3, 4, 5, weights="uniform", delta=0.1).to_dict()
+
+
+def test_the_hours_of_a_design(call: Call) -> None:
+    facts = call("--design", "3x4", "--difference", "0.3", "--seconds", "90", "--json").json
+    assert facts == untuned.design(3, 4, difference=0.3, seconds=90).to_dict()
+    assert facts["trials_hours"] == pytest.approx(facts["trials"] * 12 * 90 / 3600)
+    said = call("--design", "3x4", "--hours", "2", "--seconds", "60", "--parallel", "4")
+    assert (said.code, said.complaints) == (0, "")
+    found = untuned.design(3, 4, hours=2, seconds=60, parallel=4)
+    assert said.words == " ".join(found.sentences())
+    assert "with 40 trials per cell (2 hours), as many as fit into 2 hours, " in said.words
+    assert "With 5 trials per cell (15 minutes), the usual number in papers, " in said.words
 
 
 @pytest.mark.parametrize(
@@ -80,11 +92,18 @@ def test_a_design_in_words_and_json(call: Call) -> None:
         (("--design", "6x18", "--trials", "5,few"), "--trials 5,few: write whole numbers"),
         (("--design", "6x18", "--trials", "0"), "trials=0"),
         (("--design", "6x18", "--difference", "2"), "difference=2.0"),
+        (("--design", "6x18", "--difference", "0.1", "--trials", "5"), "trials and difference were given: pass one of"),
+        (("--design", "6x18", "--hours", "24"), "hours without seconds: pass also how long one trial takes"),
+        (("--design", "6x18", "--parallel", "4"), "parallel without seconds"),
+        (("--design", "6x18", "--seconds", "nan"), "seconds=nan"),
+        (("--design", "6x18", "--seconds", "600", "--parallel", "0"), "parallel=0"),
+        (("--design", "6x18", "--seconds", "600", "--hours", "2"), "takes 18 hours. Pass hours=18 or more"),
         (("--design", "6x18", "--intervals", "kl"), "--design takes --delta and --weights uniform"),
         (("--design", "6x18", "--range", "0:1"), "--design takes --delta and --weights uniform"),
         (("--design", "6x18", "--weights", "game"), "weights='game'"),
         (("scores.csv", "--trials", "5"), "--trials: for --design alone"),
         (("scores.csv", "--difference", "0.1", "--power", "0.9"), "--difference, --power: for --design alone"),
+        (("scores.csv", "--seconds", "60"), "--seconds: for --design alone"),
         (("nothing.csv",), "nothing.csv"),
     ],
 )

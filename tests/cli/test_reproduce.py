@@ -33,7 +33,10 @@ def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path:
     assert said.code == 0
     *lines, last = said.out.splitlines()
     assert Path(last) == out / "reproduction.html"
-    assert sum(bool(re.match("(holds|does not hold|not decided yet): ", line)) for line in lines) == 13
+    assert (
+        sum(bool(re.match(r"(holds|does not hold|not decided yet)( under equal weights)?: ", line)) for line in lines)
+        == 13
+    )
     assert "22 mean scores compared" in said.words
     assert "66 of 66 trials (100 %)" in said.err
     assert trials(out) == 66
@@ -150,3 +153,32 @@ def test_it_stops_between_collecting_and_judging(tmp_path: Path) -> None:
         )
     assert trials(tmp_path) == 44
     assert not (tmp_path / "reproduction.html").exists()
+
+
+@pytest.mark.slow
+def test_by_default_a_race_decides_where_trials_go(call: Call, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--hours", "0.003", *SMALL[2:], "--out", out)
+    said = call(*words)
+    assert said.code == 0
+    assert "to decide it" in said.words
+    facts = json.loads((out / "reproduction.json").read_text(encoding="utf-8"))
+    pairs = [each for each in facts["conclusions"] if each["equal"] is not None]
+    assert len(pairs) == 8
+    assert any(each["equal"] == "holds" for each in pairs)
+    assert all(each["cost"] for each in pairs if each["equal"] == "not decided yet")
+    # Twice as long continues the race, and the first rounds stay what they were.
+    with Store.open(out / "scores") as store:
+        before = [entry["numbers"] for entry in store.race_log() if entry["kind"] == "round"]
+    more = call("--hours", "0.006", *words[2:])
+    assert more.code == 0
+    with Store.open(out / "scores") as store:
+        after = [entry["numbers"] for entry in store.race_log() if entry["kind"] == "round"]
+    assert after[: len(before)] == before
+    assert len(after) > len(before)
+
+
+def test_trials_and_hours_are_not_given_together(call: Call, tmp_path: Path) -> None:
+    said = call(*SMALL, "--hours", "1", "--out", tmp_path / "out")
+    assert said.code == 2
+    assert "pass one" in said.err

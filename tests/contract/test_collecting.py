@@ -160,6 +160,29 @@ def test_trials_may_be_given_per_cell(tmp_path: Path) -> None:
     assert csv_of(tmp_path / "study") == csv_of(tmp_path / "other")
 
 
+def test_rounds_add_to_what_is_there_and_fewer_trials_leave_it_alone(tmp_path: Path) -> None:
+    with STUDY.open(tmp_path / "study") as session:
+        cells = [(cell.algorithm, cell.environment) for cell in session.cells]
+        algorithms, environments = session.names
+        assert session.race_log() == []
+        # The first entry is there before any trial is.
+        session.log_race({"kind": "declared", "algorithms": algorithms, "environments": environments})
+        for number in (2, 4):
+            numbers = dict.fromkeys(cells, 2) | {cells[0]: number}
+            session.log_race({"kind": "round", "numbers": [[numbers[a, e] for e in environments] for a in algorithms]})
+            assert session.collect(numbers, workers=1).complete
+        rounds = session.scores().rounds
+        assert rounds is not None
+        assert rounds.sum(axis=(1, 2)).tolist() == [12, 14]
+        before = csv_of(tmp_path / "study")
+        fewer = session.collect(dict.fromkeys(cells, 1) | {cells[1]: 0}, workers=1)
+        assert (fewer.complete, fewer.stored, fewer.wanted) == (True, 5, 5)
+        assert csv_of(tmp_path / "study") == before
+        assert session.scores().trials.sum() == 14
+    with Session.at(tmp_path / "study") as session, pytest.raises(StoreError, match="open for reading"):
+        session.log_race({"kind": "ended"})
+
+
 def test_the_file_the_folder_and_the_results_are_the_same_study(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text('name = "s"\nalgorithms = ["q", "sarsa"]\nenvironments = ["chain-10-stochastic"]\ntrials = 3\n')

@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
-LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report")
+LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors")
 
 
 # --- the pages
@@ -293,6 +293,7 @@ TINY = {
     "plan": "--populations normal --sizes 10 --pilots 1 --looks 1 --refine 5 --most 100",
     "pooled_plan": "--boards 1 --sizes 5 --looks 1 --most 20 --data-sets 2 --only plan crowd",
     "report": "--boards small --only page --trials 20",
+    "race_errors": "--races 1 --trials 60 --populations coins",
 }
 
 
@@ -334,6 +335,7 @@ def test_a_tiny_run_writes_the_rows_of_which_pages_are_made(
         ("pooled_power", "--data-sets 0"),
         ("pooled_plan", "--boards 0"),
         ("report", "--trials 0"),
+        ("race_errors", "--races 0"),
     ],
 )
 def test_impossible_numbers_are_refused(

@@ -178,7 +178,7 @@ def test_a_new_column_is_a_field_and_a_migration(folder: Path, tmp_path: Path) -
     shutil.copytree(Path(untuned.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     format_ = len(schema.STEPS) + 1
     patched(package / "collect" / "trial.py", r"(?m)^    returns: ", FIELD % format_ + r"\g<0>")
-    patched(package / "collect" / "store" / "schema.py", r"(?m)^(STEPS.* = \(.*),?\)$", rf"\1 {STEP},)")
+    patched(package / "collect" / "store" / "schema.py", r"(?m)^(STEPS.* = \(.*)\)$", rf"\1, {STEP})")
     finished = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(folder), *CELL],
         env={**os.environ, "PYTHONPATH": str(package.parent)},

@@ -43,7 +43,7 @@ def test_factors_of_every_environment_bet_and_pair(seed: int) -> None:
     table, q_er = board(seed)
     given = replace(weighed(table, pools(table), q_er), most=ARRANGEMENTS)
     n = len(table.algorithms)
-    above, below = evidence.scores(given, NATS)
+    above, below = evidence.scores_above(given, NATS), evidence.scores_below(given, NATS)
     found = {
         "difference": evidence.differences(given, NATS),
         "head to head": evidence.head_to_head(given, NATS),

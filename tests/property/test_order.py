@@ -19,7 +19,7 @@ FEW = settings(max_examples=3 if INTERPRETED else 25, deadline=None, derandomize
 
 NAMES = [each.name for each in BUILT_IN]
 #: Betting is for trials in the order of their numbers: rows of a study, which are sorted by number.
-WHATEVER_THE_ROWS = [name for name in NAMES if name != "betting"]
+WHATEVER_THE_ROWS = [name for name in NAMES if not METHODS[name].anytime]
 
 Cells = dict[str, dict[str, Floats]]
 Draw = Callable[[st.SearchStrategy[Any]], Any]

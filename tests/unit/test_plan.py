@@ -21,7 +21,7 @@ from untuned.judge.pool import pools
 from untuned.judge.pooled.bounds import VERDICTS
 from untuned.judge.pooled.evidence import Weighed, differences, growth, weighed, with_more_trials
 from untuned.judge.pooled.forecast import effort, nats_of
-from untuned.plans import Design, Detectable, Plan, PlannedPair, Why
+from untuned.plans import Design, Detectable, Plan, PlannedPair, Why, in_words
 from untuned.scores import Floats, ScoreTable
 
 # Numbers of trials are tried in equal ratios: no prediction is further above the right one than this.
@@ -36,9 +36,9 @@ simulated = pytest.mark.skipif(INTERPRETED, reason="takes minutes without the co
 
 
 def winning(share: float, size: int) -> Floats:
-    """Return scores of which this share is above 1/2."""
+    """Return scores of which this share is above 1/2, evenly spread: betting takes them in order."""
     won = round(share * size)
-    return np.array([1.0] * won + [0.0] * (size - won))
+    return np.array([float((k + 1) * won // size > k * won // size) for k in range(size)])
 
 
 def constant(size: int) -> Floats:
@@ -415,9 +415,9 @@ def test_functional_bounds_have_a_part_of_their_ranking_s_part(monkeypatch: pyte
     def kept(name: str, place: int) -> None:
         real = getattr(evaluating, name)
 
-        def called(*arguments: Any) -> Any:
+        def called(*arguments: Any, **options: Any) -> Any:
             deltas.append(arguments[place])
-            return real(*arguments)
+            return real(*arguments, **options)
 
         monkeypatch.setattr(evaluating, name, called)
 
@@ -522,18 +522,19 @@ def test_the_work_of_a_plan_is_bounded(n: int, m: int) -> None:
 
 @simulated
 def test_a_design_in_numbers() -> None:
-    found = design(3, 6, (20, 5), difference=0.2)
+    found = design(3, 6, (20, 5))
     assert [each.trials for each in found.detectable] == [5, 20]
     few, many = (each.difference for each in found.detectable)
     assert few is not None
     assert many is not None
     assert 0.0 < many < few < 2 / 3
-    assert found.trials is not None
-    assert (found.trials <= 5) == (few <= 0.2)
-    assert (found.trials <= 20) == (many <= 0.2)
+    trials = design(3, 6, difference=0.2).trials
+    assert trials is not None
+    assert (trials <= 5) == (few <= 0.2)
+    assert (trials <= 20) == (many <= 0.2)
     # log2(2 N/(delta/2)), N = 18 comparisons, is 10.5: with 10 trials no percentile can exclude 1/2.
     assert found.game == math.floor(math.log2(2 * 18 / 0.025)) + 1
-    assert design(3, 6, (20, 5), difference=0.2, workers=2) == found
+    assert design(3, 6, (20, 5), workers=2) == found
     assert design(3, 6, 5, weights="uniform").game is None
     easier = design(3, 6, 5, weights="uniform", delta=0.4).detectable[0].difference
     assert easier is not None
@@ -571,11 +572,85 @@ def test_below_the_fewest_trials_for_the_game_nothing_is_decided() -> None:
     assert evaluate(separated(fewest)).under("game").pairs.better_ab.any()
 
 
+@simulated
+def test_what_five_trials_find_is_always_said() -> None:
+    five = design(3, 6, 5).detectable[0]
+    for options in ({}, {"trials": 20}, {"difference": 0.2}, {"hours": 2.0, "seconds": 60.0}):
+        found = design(3, 6, **options)
+        assert found.five == five
+        assert sum("5 trials per cell" in each and "usual number in papers" in each for each in found.sentences()) == 1
+    found = design(2, 1, 20)
+    assert found.five == Detectable(5, None)
+    assert found.sentences()[1] == (
+        "With 5 trials per cell, the usual number in papers, no difference of scores is found with a probability of "
+        "80 %, however large it is."
+    )
+
+
+@simulated
+def test_the_hours_of_a_design() -> None:
+    found = design(3, 6, (5, 10), seconds=600, parallel=4)
+    # 90 and 180 trials of ten minutes, four at a time.
+    assert [row["hours"] for row in found.rows()] == [3.75, 7.5]
+    assert found.hours_of(20) == 15.0
+    assert (found.seconds, found.parallel, found.hours) == (600.0, 4, None)
+    assert design(3, 6, 5).hours_of(5) is None
+    # 100 at a time, and no trial is quicker for it.
+    assert design(3, 6, 5, seconds=600, parallel=100).hours_of(1) == pytest.approx(1 / 6)
+
+
+@simulated
+@pytest.mark.parametrize(
+    ("hours", "seconds", "parallel", "trials"),
+    [
+        (0.5, 100.0, 1, 1),
+        (0.999, 100.0, 1, 1),
+        (1.0, 100.0, 1, 2),
+        (24, 600, 4, 32),
+        (0.7, 20.0, 1, 7),
+        (1, 3600, 18, 1),
+    ],
+)
+def test_trials_that_fit_into_hours(hours: float, seconds: float, parallel: int, trials: int) -> None:
+    found = design(3, 6, hours=hours, seconds=seconds, parallel=parallel)
+    (row,) = found.rows()
+    assert row["trials"] == trials
+    assert row["hours"] == pytest.approx(trials * 18 * seconds / parallel / 3600)
+    assert row["hours"] <= hours * (1 + 1e-9)
+    assert row["difference"] == design(3, 6, trials).detectable[0].difference
+    assert found.hours == hours
+    assert found.trials is None
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [
+        (25 / 3, "8.3 hours"),
+        (0.2, "12 minutes"),
+        (1.0, "1 hour"),
+        (1.04, "1 hour"),
+        (12345.6, "12,346 hours"),
+        (59.97 / 60, "1 hour"),
+        (59.4 / 60, "59.4 minutes"),
+        (1 / 60, "1 minute"),
+        (1.5 / 3600, "1.5 seconds"),
+        (1e-6, "less than 1 second"),
+    ],
+)
+def test_times_in_words(hours: float, words: str) -> None:
+    assert in_words(hours) == words
+
+
 def test_a_design_in_words() -> None:
-    found = Design(6, 18, 0.05, 0.8, 0.5, (Detectable(5, 0.162), Detectable(10, 0.12)), 0.1, 1234, 15)
+    found = Design(
+        *(6, 18, 0.05, 0.8, 0.5, (Detectable(5, 0.162), Detectable(10, 0.12)), Detectable(5, 0.162)),
+        difference=0.1,
+        trials=1234,
+        game=15,
+    )
     assert found.sentences() == (
-        "6 algorithms on 18 environments, equal weights: with 5 trials per cell differences of 0.16 or more are found "
-        "with a probability of 80 %.",
+        "6 algorithms on 18 environments, equal weights: with 5 trials per cell, the usual number in papers, "
+        "differences of 0.16 or more are found with a probability of 80 %.",
         "With 10 trials per cell differences of 0.12 or more are found with a probability of 80 %.",
         "About 1,300 trials per cell find differences of 0.1 with a probability of 80 %.",
         "Under the game's weights no verdict is possible with fewer than 15 trials per cell.",
@@ -584,8 +659,34 @@ def test_a_design_in_words() -> None:
     )
     assert repr(found) == "\n".join(found.sentences())
     facts = json.loads(json.dumps(found.to_dict()))
-    assert facts["detectable"] == [{"trials": 5, "difference": 0.162}, {"trials": 10, "difference": 0.12}]
+    assert facts["detectable"] == [
+        {"trials": 5, "difference": 0.162, "hours": None},
+        {"trials": 10, "difference": 0.12, "hours": None},
+    ]
+    assert facts["five"] == facts["detectable"][0]
     assert (facts["difference"], facts["trials"], facts["game"]) == (0.1, 1234, 15)
+    assert (facts["trials_hours"], facts["seconds"], facts["parallel"], facts["hours"]) == (None, None, 1, None)
+
+
+def test_a_design_with_hours_in_words() -> None:
+    five = Detectable(5, 0.162)
+    found = Design(6, 18, 0.05, 0.8, 0.5, (five,), five, seconds=600.0, parallel=8, hours=12.0)
+    assert found.sentences() == (
+        "6 algorithms on 18 environments, equal weights: with 5 trials per cell (11.2 hours), as many as fit into 12 "
+        "hours and the usual number in papers, differences of 0.16 or more are found with a probability of 80 %.",
+        "This is an average over simulated experiments, not a guarantee: normal scores, environments that disagree by "
+        "0.5 standard deviations of a single trial.",
+        "Times are those of trials that take 10 minutes on average, 8 at the same time.",
+    )
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert facts["detectable"] == [{"trials": 5, "difference": 0.162, "hours": 11.25}]
+    assert (facts["seconds"], facts["parallel"], facts["hours"]) == (600.0, 8, 12.0)
+    wanted = Design(6, 18, 0.05, 0.8, 0.5, (), five, 0.1, 1234, seconds=2.0)
+    # In words the time is that of the number that is said, 1,300.
+    assert "about 1,300 trials per cell (78 hours) find differences of 0.1" in wanted.sentences()[0]
+    assert wanted.sentences()[1].startswith("With 5 trials per cell (18 minutes), the usual number in papers, ")
+    assert wanted.sentences()[-1] == "Times are those of trials that take 2 seconds on average, one after the other."
+    assert wanted.to_dict()["trials_hours"] == 1234 * 108 * 2 / 3600
 
 
 @pytest.mark.parametrize(
@@ -596,6 +697,21 @@ def test_a_design_in_words() -> None:
         ({"trials": 0}, "trials=0"),
         ({"trials": ()}, "trials are empty"),
         ({"trials": 2.5}, "trials=2.5"),
+        ({"trials": 10**400}, "trials is too large: pass at most 1,000,000,000"),
+        ({"trials": 5, "difference": 0.1}, "trials and difference were given: pass one of"),
+        ({"difference": 0.1, "hours": 24.0, "seconds": 60.0}, "difference and hours were given"),
+        ({"hours": 24.0}, "hours without seconds: pass also how long one trial takes"),
+        ({"parallel": 4}, "parallel without seconds"),
+        *(({"seconds": bad}, "seconds=") for bad in (0, -1.0, math.nan, math.inf, 10**400, "600", True)),
+        *(({"seconds": 60.0, "hours": bad}, "hours=") for bad in (0, -1.0, math.nan, math.inf, "24", True)),
+        *(({"seconds": 60.0, "parallel": bad}, "parallel=") for bad in (0, -1, 2.5, math.nan, "4", True, None)),
+        ({"seconds": 60.0, "parallel": 10**400}, "parallel is too large"),
+        (
+            {"seconds": 100.0, "hours": 0.4},
+            "hours=0.4 are too few: 1 trial in each of 18 cells takes 30 minutes. Pass ",
+        ),
+        ({"seconds": 101.0, "hours": 0.5}, "hours=0.51 or more"),
+        ({"seconds": 3600.0, "hours": 0.5, "parallel": 1000}, "takes 1 hour"),
         ({"difference": 0.0}, "difference=0.0"),
         ({"difference": 0.9}, "differ by less than 0.667"),
         ({"difference": "much"}, "difference='much'"),

@@ -724,7 +724,7 @@ def test_an_older_store_becomes_a_present_one(folder: Path, tmp_path: Path, monk
         check_version_1(store)
     connection = sqlite3.connect(folder / RESULTS_NAME)
     assert connection.execute("SELECT note FROM record").fetchall() == [("migrated",)] * 2
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(schema.STEPS),)
     connection.close()
     # One that is new has the same tables as one that was migrated.
     assert tables(folder) == tables(tmp_path / "new")
@@ -911,7 +911,7 @@ if os.getuid() == 0:
 folder = sys.argv[1]
 try:
     with Store.open(folder) as store:
-        print("read", sum(store.counts().values()))
+        print("read", sum(store.counts().values()), len(store.race_log()))
 except UntunedError as error:
     print(error)
 for write in (lambda: Store.open(folder, write=True), lambda: Store.create(folder + "/new", {FACTS!r})):
@@ -924,12 +924,13 @@ for write in (lambda: Store.open(folder, write=True), lambda: Store.create(folde
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """A folder with a store of one trial that nobody else may write in."""
+    """A folder with a store of one trial and one entry of a race that nobody else may write in."""
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
         folder = Path(parent) / "study"
         with Store.create(folder, FACTS) as store:
             store.add([made()])
+            store.log_race({"kind": "declared"})
         for path in folder.iterdir():
             path.chmod(0o444)
         folder.chmod(0o555)
@@ -940,7 +941,7 @@ def read_only() -> Iterator[Path]:
 @WITH_RIGHTS
 def test_a_read_only_folder_is_read_and_not_written(read_only: Path) -> None:
     read, write, create = run(AS_ANOTHER, read_only)
-    assert read == "read 1"
+    assert read == "read 1 1"
     assert "cannot be written (Permission denied): give yourself the right to write there" in write
     assert "cannot be made (Permission denied): choose another" in create
 
@@ -950,5 +951,5 @@ def test_a_file_that_may_not_be_written_is_found_at_opening(read_only: Path) -> 
     read_only.chmod(0o777)
     (read_only / LOCK_NAME).chmod(0o666)
     read, write = run(AS_ANOTHER, read_only)
-    assert read == "read 1"
+    assert read == "read 1 1"
     assert "it cannot be written. Give yourself the right to" in write

@@ -23,6 +23,7 @@ class What(StrEnum):
     INTERVALS = "intervals"
     POPULATIONS = "populations"
     READERS = "readers"
+    RULES = "rules"
 
 
 #: Algorithms are described on one environment of each kind of states: what they draw depends on nothing else, but
@@ -32,7 +33,8 @@ PROBES = {"discrete": "gridworld-5-deterministic", "continuous": "cart-pole"}
 
 def list_(
     what: Annotated[
-        str | None, typer.Argument(help="algorithms, environments, intervals, populations or readers; all if left out.")
+        str | None,
+        typer.Argument(help="algorithms, environments, intervals, populations, readers or rules; all if left out."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every fact as JSON.")] = False,
     describe: Annotated[
@@ -40,7 +42,7 @@ def list_(
         typer.Option("--describe", metavar="NAME", help="Show where an algorithm's hyperparameters come from."),
     ] = None,
 ) -> None:
-    """List algorithms, environments, interval methods, the populations they are tested on, and readers of files."""
+    """List algorithms, environments, interval methods, their test populations, readers of files, and rules of races."""
     if what is not None and what not in list(What):
         raise UnknownName("list", what, What)
     if describe is not None:
@@ -96,6 +98,11 @@ def _facts(what: What, complete: bool) -> list[dict[str, Any]]:
         from untuned.adapters.score_files.registry import readers
 
         return [{"name": each.name, "summary": each.title} for each in readers() if each.name != "refused"]
+    if what is What.RULES:
+        from untuned.races.rules import DEFAULT as FIRST
+        from untuned.races.rules import SUMMARIES
+
+        return [{"name": name, "default": name == FIRST, "summary": text} for name, text in SUMMARIES.items()]
     from untuned.judge.methods import DEFAULT, METHODS
 
     return [
@@ -151,6 +158,7 @@ def _print_section(what: What, facts: list[dict[str, Any]]) -> None:
         What.INTERVALS: "Interval methods",
         What.POPULATIONS: "Populations that interval methods are tested on",
         What.READERS: "Files of other programs that are read",
+        What.RULES: "Rules of races",
     }
     console = make_console(max(_WIDE.values()))
     if console.width < _NARROW:
@@ -215,7 +223,7 @@ def _print_description(facts: dict[str, Any]) -> None:
 
 #: Columns that names and a line need; and that the whole table of each kind needs.
 _NARROW = 60
-_WIDE = {What.ALGORITHMS: 80, What.ENVIRONMENTS: 150, What.INTERVALS: 80, What.POPULATIONS: 80, What.READERS: 60}
+_WIDE = dict.fromkeys(What, 80) | {What.ENVIRONMENTS: 150, What.READERS: 60, What.RULES: 60}
 
 _HEADINGS = {
     What.ALGORITHMS: ("in the paper",),
@@ -223,6 +231,7 @@ _HEADINGS = {
     What.INTERVALS: ("keeps its level",),
     What.POPULATIONS: ("board",),
     What.READERS: (),
+    What.RULES: (),
 }
 _JUSTIFIED: dict[What, Any] = dict.fromkeys(What, "left") | {What.ENVIRONMENTS: "right"}
 

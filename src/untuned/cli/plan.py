@@ -55,11 +55,31 @@ def plan(
             help="With --design: how much environments disagree, in standard deviations of a trial; 0.5 by default.",
         ),
     ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", help="With --design: how long one trial takes, on average over all cells."),
+    ] = None,
+    parallel: Annotated[
+        int | None,
+        typer.Option("--parallel", help="With --seconds: how many trials run at the same time; 1 by default."),
+    ] = None,
+    hours: Annotated[
+        float | None,
+        typer.Option("--hours", help="With --seconds: how many trials fit into so many hours, and what they find."),
+    ] = None,
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
     """Say how many trials would settle what is open, or which differences an experiment would find."""
-    given = {"trials": trials, "difference": difference, "power": power, "heterogeneity": heterogeneity}
+    given = {
+        "trials": trials,
+        "difference": difference,
+        "power": power,
+        "heterogeneity": heterogeneity,
+        "seconds": seconds,
+        "parallel": parallel,
+        "hours": hours,
+    }
     options = {name: value for name, value in given.items() if value is not None}
     if (not sources) == (design is None):
         raise InvalidInput(

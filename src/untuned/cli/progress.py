@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from untuned.cli.terminal import showing_progress, telling_of_compiling
+from untuned.cli.terminal import printable, showing_progress, telling_of_compiling
 
 if TYPE_CHECKING:
     from untuned.collect.progress import Progress
@@ -33,6 +33,10 @@ class Display:
         Called with what is done, how much of it, and how much there is.
     experiments
         Called with how many work units of the lab are done, and how many there are.
+    rounds
+        Called with a line about every round of a race.
+    race
+        What to say of the race before the progress of its round; empty outside races.
     """
 
     def __init__(self, quiet: bool) -> None:
@@ -41,9 +45,13 @@ class Display:
         self._show: Callable[..., None] | None = None
         # After 2>&- there is no such stream.
         shown = not quiet and sys.stderr is not None
-        self.collecting: Callable[[Progress], None] | None = partial(self._tell, _collecting) if shown else None
+        self.race = ""
+        self.lines = _Lines()
+        collecting = partial(_collecting, self)
+        self.collecting: Callable[[Progress], None] | None = partial(self._tell, collecting) if shown else None
         self.judging: Callable[[str, int, int], None] | None = partial(self._tell, showing_progress) if shown else None
         self.experiments: Callable[[int, int], None] | None = partial(self._tell, _experiments) if shown else None
+        self.rounds: Callable[[str], None] | None = partial(self._tell, _rounds) if shown else None
 
     def __enter__(self) -> "Display":
         return self
@@ -60,15 +68,25 @@ class Display:
 
 
 @contextmanager
-def _collecting() -> "Iterator[Callable[[Progress], None]]":
+def _collecting(display: Display) -> "Iterator[Callable[[Progress], None]]":
     leader = _Leader()
+
+    def words(progress: "Progress") -> str:
+        # After a round of a race its own line says who is ahead.
+        return f"{display.race}{sentence(progress, None if display.race else leader.look(progress))}"
+
     with telling_of_compiling():
         if sys.stderr.isatty():
-            with _live(leader) as show:
+            with _live(words) as show:
                 yield show
         else:
-            lines = _Lines()
-            yield lambda progress: lines.show(lambda: sentence(progress, leader.look(progress)), last=not progress.left)
+            lines = display.lines if display.race else _Lines()
+            yield lambda progress: lines.show(lambda: words(progress), last=not progress.left and not display.race)
+
+
+@contextmanager
+def _rounds() -> Iterator[Callable[[str], None]]:
+    yield _print
 
 
 @contextmanager
@@ -154,9 +172,13 @@ class _Lines:
     def show(self, words: Callable[[], str], *, last: bool) -> None:
         if time.monotonic() >= self._due or last:
             self._due = time.monotonic() + _PAUSE
-            # The reader may have closed the pipe; the work continues.
-            with suppress(OSError, ValueError):
-                print(words(), file=sys.stderr, flush=True)
+            _print(words())
+
+
+def _print(words: str) -> None:
+    # The reader may have closed the pipe; the work continues.
+    with suppress(OSError, ValueError):
+        print(printable(words), file=sys.stderr, flush=True)
 
 
 class _Pace:
@@ -175,7 +197,7 @@ class _Pace:
 
 
 @contextmanager
-def _live(leader: "_Leader") -> "Iterator[Callable[[Progress], None]]":
+def _live(words: "Callable[[Progress], str]") -> "Iterator[Callable[[Progress], None]]":
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress_bar import ProgressBar
@@ -185,6 +207,6 @@ def _live(leader: "_Leader") -> "Iterator[Callable[[Progress], None]]":
 
         def watch(progress: "Progress") -> None:
             bar = ProgressBar(total=max(progress.wanted, 1), completed=progress.stored, width=60)
-            live.update(Group(Text(sentence(progress, leader.look(progress))), bar))
+            live.update(Group(Text(words(progress)), bar))
 
         yield watch

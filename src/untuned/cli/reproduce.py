@@ -15,8 +15,12 @@ def reproduce(
         typer.Option(
             "--trials",
             metavar="N",
-            help="Per algorithm and environment, 10000 in the paper; by default what takes about half an hour.",
+            help="Equal numbers per algorithm and environment, 10000 in the paper; by default a race decides.",
         ),
+    ] = None,
+    hours: Annotated[
+        float | None,
+        typer.Option("--hours", metavar="H", help="How long the race collects; twenty minutes by default."),
     ] = None,
     environments: Annotated[
         str | None,
@@ -36,6 +40,7 @@ def reproduce(
         found = reproduction(
             out,
             trials=trials,
+            hours=hours,
             environments=None if environments is None else names(environments) if environments else (),
             workers=workers,
             watch=display.collecting,
@@ -45,7 +50,10 @@ def reproduce(
         )
     screen = console(100)
     for each in found.conclusions:
-        screen.print(text(screen, f"{each.status}: {each.statement}"))
+        weights = " under equal weights" if each.best != each.status else ""
+        screen.print(text(screen, f"{each.best}{weights}: {each.statement}"))
+        if each.cost:
+            screen.print(text(screen, f"    to decide it, {each.cost}"))
     screen.print()
     for sentence in found.sentences():
         screen.print(text(screen, sentence))

@@ -5,7 +5,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,26 +25,32 @@ def status(
         name = session.store.facts.get("name")
         rows = [dataclasses.asdict(cell) for cell in session.status()]
         others = sum(session.store.counts().values()) - sum(row["trials"] for row in rows)
+        log = session.race_log()
     stored = sum(row["trials"] for row in rows)
     if as_json:
-        typer.echo(json.dumps({"name": name, "cells": rows, "taken_out": others}, indent=2))
+        raced = {"race": _race(log)} if log else {}
+        typer.echo(json.dumps({"name": name, "cells": rows, "taken_out": others, **raced}, indent=2))
         return
     from rich.table import Table
 
     screen = console(100)
     total = sum(max(row["wanted"], row["trials"]) for row in rows)
-    screen.print(text(screen, f"{name}: {stored:,} of {total:,} trials, {_percent(stored, total)}"))
+    # A race has its own numbers of trials.
+    size = f"{stored:,} trials" if log else f"{stored:,} of {total:,} trials, {_percent(stored, total)}"
+    screen.print(text(screen, f"{name}: {size}"))
     table = Table(box=None, pad_edge=False)
     for heading in ("environment", "algorithm"):
         table.add_column(heading, overflow="fold")
     for heading in ("trials", "failed"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        done = f"{row['trials']:,} of {row['wanted']:,}"
+        done = f"{row['trials']:,}" if log else f"{row['trials']:,} of {row['wanted']:,}"
         table.add_row(text(screen, row["environment"]), text(screen, row["algorithm"]), done, f"{row['failed'] or ''}")
     screen.print(table)
     if others:
         screen.print(text(screen, f"{others:,} more trials are kept, out of the comparison (dropped or replaced)."))
+    for sentence in _race(log) if log else ():
+        screen.print(text(screen, sentence))
 
 
 def show(
@@ -130,6 +136,14 @@ def drop(
         f"{algorithm} is out of every comparison; its {kept:,} trials stay in the store. Remove it from the study's "
         "file, too: a run of a study that names it brings it back."
     )
+
+
+def _race(log: list[dict[str, Any]]) -> list[str]:
+    """Return what there is to say about the race of a study."""
+    from untuned.races.course import Course
+
+    course = Course.of(log)
+    return ["Raced: the first round is not complete."] if course is None else course.sentences()
 
 
 def _percent(part: int, whole: int) -> str:

@@ -21,12 +21,14 @@ from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
+from untuned.collect.rounds import with_rounds
 from untuned.collect.shard import Shard
+from untuned.collect.store.connection import explained
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.study import Study
-from untuned.collect.trial import Trial
+from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import AlgorithmFails, InvalidInput, Stopped, UnknownName
-from untuned.scores import Nonfinite, ScoreTable
+from untuned.scores import Floats, Ints, Nonfinite, ScoreTable
 from untuned.verdicts import listed
 
 #: Trials per cell: a number for all, or by (algorithm, environment).
@@ -355,11 +357,18 @@ class Session:
 
     def _begun(self, numbers: Mapping[Names, int]) -> Store:
         """Return the store, created if need be, after noting in it how many trials are wanted."""
-        if self._store is None:
-            assert self._resolved is not None
+        store = self._created()
+        store.want(numbers)
+        return store
+
+    def _created(self) -> Store:
+        if self._store is None and self._resolved is not None:
             self._store = Store.create(self.folder, self._resolved.facts)
-        self._store.want(numbers)
-        return self._store
+        return self.store
+
+    def log_race(self, entry: Mapping[str, object]) -> None:
+        """Append an entry to the log of the study's race, and create the store if need be."""
+        self._created().log_race(entry)
 
     def _fails(self, algorithm: str, count: int) -> AlgorithmFails:
         """Return the error of an algorithm whose first trials, so many, all failed."""
@@ -381,7 +390,7 @@ class Session:
     # Reading.
 
     def scores(self, *, nonfinite: Nonfinite | None = None) -> ScoreTable:
-        """Return the scores of everything that is compared.
+        """Return the scores of everything that is compared, with the complete rounds of a race.
 
         Parameters
         ----------
@@ -391,7 +400,45 @@ class Session:
         """
         store = self.store
         chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
-        return store.scores(nonfinite=chosen).select(*store.compared)
+        # The log first: a race that begins in between must not be found with scores that were read before it.
+        log = store.race_log()
+        table = store.scores(nonfinite=chosen).select(*store.compared)
+        with explained(self.folder / RESULTS_NAME):
+            return with_rounds(table, log)
+
+    @property
+    def collected(self) -> bool:
+        """Whether there are any trials."""
+        return self._store is not None and any(self._store.counts().values())
+
+    def seconds(self, numbers_ae: Ints | None = None) -> Floats:
+        """Return how long a trial of every cell took on average, [a, e]; NaN where there are none.
+
+        Parameters
+        ----------
+        numbers_ae
+            How many trials of each cell count, the first ones; None for all.
+        """
+        algorithms, environments = self.names
+        limits = np.full((len(algorithms), len(environments)), LARGEST) if numbers_ae is None else numbers_ae
+        return np.array(
+            [
+                [self.store.mean_seconds(a, e, limit) for e, limit in zip(environments, row, strict=True)]
+                for a, row in zip(algorithms, limits.tolist(), strict=True)
+            ]
+        )
+
+    def check_not_raced(self) -> None:
+        """Refuse trials outside the rounds of a race: seen before the next one is planned, they would decide it."""
+        if self.race_log():
+            raise InvalidInput(
+                f"{self.folder} was raced, and its next trials are those of its next round: continue with untuned "
+                "race, or collect into another folder (--out)"
+            )
+
+    def race_log(self) -> list[dict[str, Any]]:
+        """Return the log of the study's race; empty for a study that was not raced."""
+        return [] if self._store is None else self._store.race_log()
 
     def failed_scores(self) -> dict[str, float]:
         """Return what a trial that failed counts, by environment; no environment where it counts nothing yet."""

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -27,7 +28,7 @@ from untuned.judge.pool import pools
 from untuned.judge.pooled.evidence import differences, weighed
 from untuned.judge.pooled.forecast import DEALT, nats_of, verdicts
 from untuned.judge.threads import mapped
-from untuned.plans import Design, Detectable
+from untuned.plans import Design, Detectable, hours_of, in_words
 from untuned.scores import Floats, ScoreTable
 
 #: How much environments disagree, in standard deviations of a single trial.
@@ -35,6 +36,10 @@ HETEROGENEITY = 0.5
 POWER = 0.8
 #: Numbers of trials that are looked at by default.
 TRIALS = (5, 10, 30, 100)
+#: The usual number in papers, which is looked at in any case.
+FIVE = 5
+# The largest number of trials, of trials at the same time, of seconds and of hours.
+_MOST = 10**9
 # The largest number of trials that is simulated. Beyond it differences shrink like a square root.
 _SIMULATED = 128
 # Pairs on all boards of a number of trials, and boards: at least and at most.
@@ -64,11 +69,22 @@ def design(
     weights: str = BOTH,
     seed: int = 0,
     workers: int = 1,
+    seconds: float | None = None,
+    parallel: int = 1,
+    hours: float | None = None,
 ) -> Design:
     """Return which differences would be found: see `untuned.design`."""
     n = whole("algorithms", algorithms, 2, "6 for a comparison of six")
     m = whole("environments", environments, 1, "18 for a comparison on eighteen")
-    sizes = _sizes(trials, difference)
+    given = {"trials": trials, "difference": difference, "hours": hours}
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) > 1:
+        raise InvalidInput(f"{' and '.join(chosen)} were given: pass one of trials, difference and hours")
+    seconds, parallel, hours = _times(seconds, parallel, hours)
+    if hours is None or seconds is None:
+        sizes = _sizes(trials, difference)
+    else:
+        sizes = (_fitting(hours, n * m, seconds, parallel),)
     asked = None if difference is None else _asked(difference, n)
     power = _within("power", power, 0.0, 1.0, f"{POWER} for four times out of five")
     spread = _within("heterogeneity", heterogeneity, -1e-300, 10.0, f"{HETEROGENEITY} by default")
@@ -89,10 +105,43 @@ def design(
         power=power,
         heterogeneity=spread,
         detectable=tuple(Detectable(each, _detectable(assumed, each, workers)) for each in sizes),
+        five=Detectable(FIVE, _detectable(assumed, FIVE, workers)),
         difference=asked,
         trials=None if asked is None else _trials(assumed, asked, workers),
         game=_fewest_for_the_game(n, m, shares[GAME] * judging.delta) if GAME in shares else None,
+        seconds=seconds,
+        parallel=parallel,
+        hours=hours,
     )
+
+
+def _times(seconds: object, parallel: object, hours: object) -> tuple[float | None, int, float | None]:
+    """Return how long a trial takes, how many run at the same time, and how many hours there are, checked."""
+    at_once = _count("parallel", parallel, "how many trials run at the same time")
+    if hours is not None:
+        hours = _within("hours", hours, 0.0, _MOST, "24 for a day")
+    if seconds is not None:
+        return _within("seconds", seconds, 1e-6, _MOST, "how long one trial takes, 600 for ten minutes"), at_once, hours
+    if hours is not None or at_once > 1:
+        name = "parallel" if hours is None else "hours"
+        raise InvalidInput(
+            f"{name} without seconds: pass also how long one trial takes on average, seconds=600 for ten minutes"
+        )
+    return None, at_once, None
+
+
+def _fitting(hours: float, cells: int, seconds: float, parallel: int) -> int:
+    """Return how many trials per cell fit into some hours."""
+    takes = hours_of(cells, seconds, parallel)
+    # An error of rounding costs no trial.
+    enough = hours * (1.0 + 1e-9)
+    if enough < takes:
+        least = math.ceil(100.0 * takes * (1.0 - 1e-9)) / 100.0
+        raise InvalidInput(
+            f"hours={hours!r} are too few: 1 trial in each of {cells:,} cells takes {in_words(takes)}. Pass "
+            f"hours={least:.12g} or more, or a larger parallel where more trials can run at the same time"
+        )
+    return min(math.floor(enough * 3600.0 * parallel / (seconds * cells)), _MOST)
 
 
 def _sizes(trials: int | Sequence[int] | None, difference: float | None) -> tuple[int, ...]:
@@ -102,7 +151,14 @@ def _sizes(trials: int | Sequence[int] | None, difference: float | None) -> tupl
     given = [trials] if isinstance(trials, Integral) or not isinstance(trials, Iterable) else list(trials)
     if not given:
         raise InvalidInput("trials are empty: pass numbers of trials per cell, 5 or (5, 10, 30)")
-    return tuple(sorted({whole("trials", each, 1, "the number in every cell") for each in given}))
+    return tuple(sorted({_count("trials", each, "the number in every cell") for each in given}))
+
+
+def _count(name: str, value: object, advice: str) -> int:
+    number = whole(name, value, 1, advice)
+    if number > _MOST:
+        raise InvalidInput(f"{name} is too large: pass at most {_MOST:,}")
+    return number
 
 
 def _asked(difference: object, n: int) -> float:
@@ -118,7 +174,8 @@ def _asked(difference: object, n: int) -> float:
 
 def _within(name: str, value: object, low: float, high: float, advice: str) -> float:
     """Return a number between two others as a Python number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
+    number: Any = value
+    if isinstance(value, bool) or not isinstance(value, Real) or not low < number < high:
         raise InvalidInput(f"{name}={value!r} is not between {max(low, 0.0):g} and {high:g}: pass {advice}")
     return float(value)
 

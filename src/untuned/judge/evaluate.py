@@ -1,7 +1,8 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.intervals.dkw import mean_intervals
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import GAME, Judging, whole
-from untuned.judge.methods import DEFAULT, method
+from untuned.judge.methods import ANYTIME, ANYTIME_DEFAULT, DEFAULT, method
 from untuned.judge.multiplicity import boxes_with_weight, check_maximum, declared_delta, with_weight
 from untuned.judge.percentiles import Percentiles, percentiles
 from untuned.judge.pool import Pool, pools
@@ -54,6 +55,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every weighting asked for."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
+    judging = _for_races(table, judging)
     table, gaps = without_gaps(table, judging.method)
     weights = weights_of(judging, table.algorithms, table.environments)
     check_maximum(judging.max_algorithms, table.algorithms)
@@ -82,7 +84,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     elif len(weights) == 1 and methods[next(iter(weights))].fixed and any_q_er is not None:
         part = share_of_boxes(any_q_er)
         if part > 0.0:
-            found = boxes_with_weight(method(DEFAULT), table, pooled, estimates, part * spent, "valid", any_q_er)
+            boxing = method(ANYTIME_DEFAULT if judging.anytime else DEFAULT)
+            found = boxes_with_weight(boxing, table, pooled, estimates, part * spent, "valid", any_q_er)
             shares = dict.fromkeys(shares, 1.0 - part)
 
     scores = _Scores(table, pooled, estimates, found)
@@ -97,7 +100,10 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         if methods[each].fixed:
             assert q_er is not None
             step = counter("environments", len(table.environments), progress)
-            known = bounded_by_evidence(table, pooled, estimates, q_er, score_a, given.delta, found, workers)
+            anytime = methods[each].anytime
+            known = bounded_by_evidence(
+                table, pooled, estimates, q_er, score_a, given.delta, found, workers, anytime=anytime
+            )
             if step is not None:
                 step(len(table.environments))
             bounds, pairs, cap_ab = known.bounds, known.pairs, known.cap_ab
@@ -138,6 +144,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
             *_warnings(judging, counted_ae, empty),
             *gaps,
             *_out_of_order(judging.method, table),
+            *_of_races(judging, table),
             *_unsolved(error, slack),
         ),
     )
@@ -188,7 +195,7 @@ def _ranked(
 
 
 def _cases_of(judging: Judging, estimates: Percentiles) -> int:
-    return _cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
+    return default_cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
 
 
 #: Errors below this change nothing that is printed.
@@ -211,6 +218,22 @@ def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> li
     return [
         (table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0) if e in counted
     ]
+
+
+def _for_races(table: ScoreTable, judging: Judging) -> Judging:
+    """Return the options for a study whose scores decided its numbers of trials: methods that hold at all times."""
+    if table.declared is None:
+        return judging
+    if judging.intervals is None and judging.conventions == "valid":
+        judging = replace(judging, intervals=ANYTIME)
+    for each in judging.weightings:
+        chosen = judging.method_under(each)
+        if judging.valid and not chosen.anytime:
+            raise InvalidInput(
+                f"the study was raced: its scores decided the numbers of trials, which {chosen.name!r} must have from "
+                f"the start. Leave intervals out, or pass intervals={ANYTIME!r}"
+            )
+    return judging
 
 
 def _check(table: ScoreTable) -> None:
@@ -250,7 +273,7 @@ def _bounded(
     return bounds, differences
 
 
-def _cases(n: int, m: int) -> int:
+def default_cases(n: int, m: int) -> int:
     """Return how many cases branching looks at, by the size of the board: all moves of all joint strategies."""
     cases = int(_WORK / (n * n * m * (n + n * m)))
     return min(_CASES, cases) if cases >= _FEW_CASES else 0
@@ -351,6 +374,40 @@ def _derived(
     if not intervals or judging.conventions != "valid":
         return Derived(slack=slack if intervals else None, shares=split)
     return Derived(slack=slack, functional=part, refine=cases if GAME in weightings else None, shares=split)
+
+
+def _of_races(judging: Judging, table: ScoreTable) -> list[str]:
+    """Return the warnings on a study that was raced."""
+    declared = table.declared
+    if declared is None:
+        return []
+    found = []
+    if not judging.anytime:
+        found.append("The study was raced: its scores decided the numbers of trials, which the method does not know.")
+    others = {*table.algorithms} ^ {*declared["algorithms"]} | {*table.environments} ^ {*declared["environments"]}
+    if others:
+        found.append(
+            f"The race was declared with other algorithms or environments ({', '.join(sorted(others)[:3])}"
+            f"{', ...' if len(others) > 3 else ''}): if its results decided which are compared now, no level holds."
+        )
+    if judging.delta != declared["delta"] or not (others or _weighs_as(declared, judging, table)):
+        found.append(
+            f"The race was declared with delta={declared['delta']:g} and its own weights: results for others hold by "
+            "themselves, if they were chosen before the race, and not together with the race's."
+        )
+    return found
+
+
+def _weighs_as(declared: Mapping[str, Any], judging: Judging, table: ScoreTable) -> bool:
+    """Return whether the weights are those that were declared; by default they are."""
+    if judging.weights is None or isinstance(judging.weights, str):
+        return judging.weights in (None, declared["weights"])
+    (q_er,) = weights_of(judging, table.algorithms, table.environments).values()
+    if isinstance(declared["weights"], str) or q_er is None:
+        return False
+    rows = [declared["environments"].index(name) for name in table.environments]
+    columns = [declared["algorithms"].index(name) for name in table.algorithms]
+    return bool(np.allclose(q_er, np.array(declared["weights"])[np.ix_(rows, columns)], rtol=1e-12, atol=0.0))
 
 
 def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:

@@ -45,7 +45,8 @@ class Judging:
     intervals
         The method, of those that ``untuned list intervals`` lists, or a `Method` of your own. By default ``"pairing"``
         for the game's weights and ``"pooled"`` for all others, the most powerful guaranteed ones for numbers of trials
-        chosen beforehand; ``"betting"`` holds however often you look; with the paper's conventions ``"pbp"``.
+        chosen beforehand; ``"anytime"`` for those that hold however often you look, ``"betting"`` and
+        ``"pooled-rounds"``, which studies that were raced have by default; with the paper's conventions ``"pbp"``.
     delta
         The probability that any of the intervals is allowed to miss, in (0, 0.5].
     weights
@@ -78,7 +79,8 @@ class Judging:
     intervals: "str | Method | None" = field(
         default=None,
         metadata=option(
-            "How intervals are made: untuned list intervals. By default pairing, pooled for equal or given weights.",
+            "How intervals are made: untuned list intervals. By default pairing, pooled for equal or given weights; "
+            "anytime: methods that hold however often you look.",
             str | None,
             metavar="METHOD",
         ),
@@ -127,10 +129,12 @@ class Judging:
                 f"intervals={self.method.name!r} is for weights chosen beforehand: pass weights='uniform', or leave "
                 "intervals out, which uses it for equal weights and another method for the game's"
             )
-        if self.max_algorithms is not None and not self.anytime:
+        if self.max_algorithms is not None and (
+            not self.anytime or any(self.method_under(each).fixed for each in self.weightings)
+        ):
             raise InvalidInput(
-                "max_algorithms is for methods that hold at all times: pass intervals='betting', or leave it out and "
-                "choose the algorithms before you look at scores"
+                "max_algorithms is for intervals on percentiles that hold at all times: pass intervals='betting', or "
+                "leave it out and choose the algorithms before you look at scores"
             )
         self._set("resamples", whole("resamples", self.resamples, 1, f"{RESAMPLES} as in the paper"))
         self._set("seed", whole("seed", self.seed, 0, f"{SEED} by default"))
@@ -157,8 +161,10 @@ class Judging:
         weights
             ``"game"``, ``"uniform"`` or ``"given"``.
         """
-        from untuned.judge.methods import FIXED_DEFAULT, method
+        from untuned.judge.methods import ANYTIME, ANYTIME_FIXED_DEFAULT, FIXED_DEFAULT, method
 
+        if self.intervals == ANYTIME and weights != GAME:
+            return method(ANYTIME_FIXED_DEFAULT)
         if self.intervals is None and self.conventions == "valid" and weights != GAME:
             return method(FIXED_DEFAULT)
         return method(self.intervals, self.conventions)

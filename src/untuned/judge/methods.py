@@ -13,10 +13,14 @@ from untuned.judge.intervals.method import Conventions, Method, payoff_of
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.judge.pooled import bounds as pooled
+from untuned.judge.pooled import rounds as pooled_rounds
 from untuned.judge.simultaneous_intervals import Boxes, equal_ends, structural
 from untuned.scores import ScoreTable
 
 __all__ = [
+    "ANYTIME",
+    "ANYTIME_DEFAULT",
+    "ANYTIME_FIXED_DEFAULT",
     "BUILT_IN",
     "DEFAULT",
     "FIXED_DEFAULT",
@@ -32,7 +36,7 @@ __all__ = [
 ]
 
 BUILT_IN: tuple[Method, ...] = tuple(
-    each.METHOD for each in (pairing, pooled, betting, bentkus, kl, wilson, dkw, student, bootstrap)
+    each.METHOD for each in (pairing, pooled, betting, pooled_rounds, bentkus, kl, wilson, dkw, student, bootstrap)
 )
 #: By name, in the order of lists; `register` adds to them.
 METHODS = {each.name: each for each in BUILT_IN}
@@ -40,6 +44,10 @@ METHODS = {each.name: each for each in BUILT_IN}
 DEFAULT = "pairing"
 #: The default for weights chosen beforehand (docs/decisions/0018).
 FIXED_DEFAULT = "pooled"
+#: Not a method: the ones that hold however often you look, by weighting.
+ANYTIME = "anytime"
+ANYTIME_DEFAULT = "betting"
+ANYTIME_FIXED_DEFAULT = "pooled-rounds"
 #: What the paper recommends: the default under its conventions.
 PUBLISHED_DEFAULT = "pbp"
 
@@ -72,6 +80,8 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
     if isinstance(name, Method):
         _check_own(name)
         return name
+    if name == ANYTIME:
+        return METHODS[ANYTIME_DEFAULT]
     if name is None:
         return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
     # A list, so that a name that cannot be hashed is unknown, too.
@@ -82,7 +92,9 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
 
 def _check_own(own: Method) -> None:
     if own.fixed and own not in BUILT_IN:
-        raise InvalidInput(f"the method {own.name!r} has fixed=True, which is for 'pooled' alone: leave it out")
+        raise InvalidInput(
+            f"the method {own.name!r} has fixed=True, which is for methods that come with untuned: leave it out"
+        )
 
 
 def check_conventions(chosen: Method, conventions: Conventions) -> None:

@@ -18,7 +18,7 @@ branching. Bounds get no wider with T', so the number at which a pair is decided
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
@@ -65,7 +65,14 @@ class _Predictor(Protocol):
         """Return whether the second of two is found to be better; None stands for infinitely many trials."""
 
 
-def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress: Progress | None = None) -> Plan:
+def plan(
+    evaluation: Evaluation,
+    *,
+    most: int = MOST,
+    among: Collection[frozenset[str]] | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Plan:
     """Return how many trials per cell would probably decide every pair that the first ranking left open.
 
     Parameters
@@ -75,6 +82,8 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
         weights and the part of delta of its first ranking are those of the plan.
     most
         The largest number of trials per cell to look at.
+    among
+        The pairs to plan for; None for all.
     workers
         Threads; no number depends on it.
     progress
@@ -109,6 +118,7 @@ def plan(evaluation: Evaluation, *, most: int = MOST, workers: int = 1, progress
         for place, better in enumerate(order)
         for worse in order[place + 1 :]
         if not better_ab[better, worse] and not better_ab[worse, better]
+        if among is None or {evaluation.algorithms[better], evaluation.algorithms[worse]} in among
     ]
     kinds = evaluation.scores.kinds
     estimates = percentiles(pools(evaluation.scores))
@@ -290,8 +300,8 @@ def _pilot(evaluation: Evaluation, estimates: Percentiles) -> _Pilot:
         pooled,
         estimates,
         _given(evaluation),
-        _width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
-        _width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
+        width_in_nats(z_aer, table.low_aer, trials_aer, unknown),
+        width_in_nats(1.0 - z_aer, 1.0 - table.high_aer, trials_aer, unknown),
     )
 
 
@@ -357,7 +367,7 @@ def _counted(method: str, trials: Ints) -> Ints:
     return trials // betting.BLOCK * betting.BLOCK if method == "betting" else trials
 
 
-def _width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Floats:
+def width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Floats:
     """Return T kl(U, L); ``unknown`` where an interval is as wide as can be and says nothing."""
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = np.where(u > 0.0, u * np.log(u / low), 0.0)
@@ -423,8 +433,8 @@ def _ends(pilot: _Pilot, trials_ae: Ints) -> tuple[Floats, Floats]:
         # With more trials the functional bound may come into use, and takes its part of delta.
         level = _nats(evaluation, pilot.pooled, trials_ae) / _nats(evaluation, pilot.pooled, estimates.trials_ae)
         low, below = np.empty(z_aer.shape), np.empty(z_aer.shape)
-        _lower_ends(z_aer, after, level * pilot.nats_low_aer, low)
-        _lower_ends(1.0 - z_aer, after, level * pilot.nats_high_aer, below)
+        lower_ends(z_aer, after, level * pilot.nats_low_aer, low)
+        lower_ends(1.0 - z_aer, after, level * pilot.nats_high_aer, below)
         high = 1.0 - below
     sure = evaluation.percentiles.low_aer == evaluation.percentiles.high_aer
     low, high = np.where(sure, z_aer, low), np.where(sure, z_aer, high)
@@ -433,7 +443,8 @@ def _ends(pilot: _Pilot, trials_ae: Ints) -> tuple[Floats, Floats]:
 
 
 @kernel
-def _lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Floats) -> None:
+def lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Floats) -> None:
+    """Write the lower ends that are so many nats away from the estimates; 0 without trials."""
     n, m, _ = u_aer.shape
     for a in range(n):
         for e in range(m):

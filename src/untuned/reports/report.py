@@ -15,6 +15,7 @@ from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
 from untuned.options import declared
 from untuned.plans import Plan
+from untuned.races.course import Course
 from untuned.reports.page.render import page
 from untuned.version import __version__
 
@@ -41,6 +42,8 @@ class Report:
         What the trials recorded in addition to scores.
     plans
         How many trials would settle what each ranking left open.
+    race
+        How the study was raced; None for one that was not.
     """
 
     evaluation: Evaluation
@@ -50,6 +53,7 @@ class Report:
     beside: tuple[Evaluation, ...] = ()
     histories: Histories | None = None
     plans: tuple[Plan, ...] = ()
+    race: Course | None = None
 
     @cached_property
     def html(self) -> str:
@@ -62,6 +66,7 @@ class Report:
             beside=self.beside,
             histories=self.histories,
             plans=self.plans,
+            race=self.race,
         )
 
     def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",), workers: int = 1) -> list[Path]:
@@ -95,6 +100,7 @@ class Report:
                 folder / "figures",
                 beside=self.beside,
                 histories=self.histories,
+                race=self.race,
                 formats=formats,
                 workers=workers,
             ),
@@ -120,6 +126,7 @@ def made(
     study: str | Path | None = None,
     histories: Histories | None = None,
     plans: Sequence[Plan] = (),
+    race: Course | None = None,
 ) -> Report:
     """Return the report of an evaluation, with a title and a command of its own unless given."""
     name = found.provenance.get("study") or found.provenance.get("file")
@@ -131,6 +138,7 @@ def made(
         beside=tuple(beside),
         histories=histories,
         plans=tuple(plans),
+        race=race,
     )
 
 

@@ -3,13 +3,13 @@
 A statement holds, or does not, when intervals that are guaranteed to hold together with probability 95 % say so; until
 then it is not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold together; each of
 the other statements has limits of its own. Statements on the ends of distributions define these ends by the same
-trials, so their limits are approximate.
+trials, and take the numbers of trials as chosen beforehand, so their limits are approximate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,13 +17,27 @@ from untuned.evaluation import Evaluation
 from untuned.lab.rates import Rate
 from untuned.lab.table_two import Replicates, Replication
 from untuned.reproduction.published import TRIALS
-from untuned.scores import spread
+from untuned.scores import Ints, spread
 from untuned.verdicts import listed
 
 Status = Literal["holds", "does not hold", "not decided yet"]
+Names = tuple[str, str]
 HOLDS: Status = "holds"
 NOT: Status = "does not hold"
 OPEN: Status = "not decided yet"
+
+
+class Prices(Protocol):
+    """What more trials cost, in words."""
+
+    def of_pairs(self, weighting: str, pairs: Sequence[Names]) -> str:
+        """Return what deciding some pairs would take."""
+        ...
+
+    def of_trials(self, numbers_ae: Ints) -> str:
+        """Return how long it would take until every cell has its number of trials."""
+        ...
+
 
 #: The probability of error of each statement that needs no aggregates.
 _DELTA = 0.05
@@ -55,6 +69,10 @@ class Conclusion:
         What that rests on.
     others
         What other methods say, by their names, of statements on aggregate scores.
+    equal
+        Whether a statement on aggregate scores holds under equal weights; None for other statements.
+    cost
+        What deciding it would take: a text, empty where it is decided.
     """
 
     statement: str
@@ -62,6 +80,14 @@ class Conclusion:
     status: Status
     because: str
     others: Mapping[str, Status] = field(default_factory=lambda: MappingProxyType({}))
+    equal: Status | None = None
+    # What trials cost is measured, so it does not repeat.
+    cost: str = field(default="", compare=False)
+
+    @property
+    def best(self) -> Status:
+        """Whether it holds, under equal weights where those of the game do not decide it."""
+        return self.equal if self.status == OPEN and self.equal is not None else self.status
 
     def facts(self) -> dict[str, Any]:
         """Return the same as plain JSON types."""
@@ -72,6 +98,7 @@ def conclusions(
     found: Evaluation,
     others: Sequence[Evaluation],
     replication: Replication | None,
+    prices: Prices | None = None,
 ) -> tuple[Conclusion, ...]:
     """Return the paper's conclusions, and whether they hold here.
 
@@ -83,11 +110,13 @@ def conclusions(
         The same scores by the paper's methods.
     replication
         The result of the test of Table 2; None where it was not run.
+    prices
+        What more trials cost; None to leave costs out.
     """
     statements = [
-        *_on_pairs(found, others),
-        *_on_distributions(found),
-        *_on_intervals(found, others),
+        *_on_pairs(found, others, prices),
+        *_on_distributions(found, prices),
+        *_on_intervals(found, others, prices),
     ]
     return (*statements, *(() if replication is None else _on_table_two(replication)))
 
@@ -95,10 +124,11 @@ def conclusions(
 # Aggregate scores.
 
 
-def _on_pairs(found: Evaluation, others: Sequence[Evaluation]) -> list[Conclusion]:
+def claims(algorithms: Sequence[str]) -> list[tuple[str, str, list[Names]]]:
+    """Return what the paper says of pairs of algorithms: the statement, its place, and pairs (better, worse)."""
     top = ("sarsa-parl2", "q-parl2")
-    rest = [name for name in found.algorithms if name not in top]
-    claims: list[tuple[str, str, list[tuple[str, str]]]] = [
+    rest = [name for name in algorithms if name not in top]
+    return [
         (
             "Sarsa-Parl2 and Q-Parl2 have a higher aggregate score than all other algorithms",
             "section 6.3, with 95 % confidence by PBP",
@@ -118,30 +148,50 @@ def _on_pairs(found: Evaluation, others: Sequence[Evaluation]) -> list[Conclusio
             for name in ("Sarsa", "Q", "AC")
         ),
     ]
-    return [_on_some_pairs(found, others, *claim) for claim in claims]
+
+
+def _on_pairs(found: Evaluation, others: Sequence[Evaluation], prices: Prices | None) -> list[Conclusion]:
+    return [_on_some_pairs(found, others, prices, *claim) for claim in claims(found.algorithms)]
 
 
 def _on_some_pairs(
-    found: Evaluation, others: Sequence[Evaluation], statement: str, place: str, pairs: list[tuple[str, str]]
+    found: Evaluation,
+    others: Sequence[Evaluation],
+    prices: Prices | None,
+    statement: str,
+    place: str,
+    pairs: list[Names],
 ) -> Conclusion:
     status = _status(found, pairs)
-    if len(pairs) == 1:
-        (a, b), *_ = pairs
-        low, high = found.difference(a, b)
-        difference = found.score_a[found.algorithms.index(a)] - found.score_a[found.algorithms.index(b)]
-        because = f"{a} less {b}: {difference:+.4f}, in ({low:+.4f}, {high:+.4f}) by {found.method}"
-    else:
-        said = [found.verdict(a, b) for a, b in pairs]
-        because = (
-            f"of {len(pairs)} pairs {said.count('better')} are decided so and {said.count('worse')} the other way "
-            f"by {found.method}"
-        )
+    equal = _status(found.under("uniform"), pairs)
+    costs = [
+        f"{weights}: {prices.of_pairs(name, pairs)}"
+        for name, weights, said in (("game", "the game's weights", status), ("uniform", "equal weights", equal))
+        if said == OPEN and prices is not None
+    ]
+    because = f"{_said(found, pairs)}; with equal weights {_said(found.under('uniform'), pairs)}"
     return Conclusion(
         statement,
         place,
         status,
         because,
         MappingProxyType({other.method: _status(other, pairs) for other in others}),
+        equal,
+        "; ".join(costs),
+    )
+
+
+def _said(found: Evaluation, pairs: Sequence[Names]) -> str:
+    """Return what the first ranking says of some pairs."""
+    if len(pairs) == 1:
+        (a, b), *_ = pairs
+        low, high = found.difference(a, b)
+        difference = found.score_a[found.algorithms.index(a)] - found.score_a[found.algorithms.index(b)]
+        return f"{a} less {b}: {difference:+.4f}, in ({low:+.4f}, {high:+.4f}) by {found.method}"
+    said = [found.verdict(a, b) for a, b in pairs]
+    return (
+        f"of {len(pairs)} pairs {said.count('better')} are decided so and {said.count('worse')} the other way by "
+        f"{found.method}"
     )
 
 
@@ -156,7 +206,7 @@ def _status(found: Evaluation, pairs: Iterable[tuple[str, str]]) -> Status:
 # Distributions of scores.
 
 
-def _on_distributions(found: Evaluation) -> list[Conclusion]:
+def _on_distributions(found: Evaluation, prices: Prices | None) -> list[Conclusion]:
     near = [_near(found, e) for e in range(len(found.environments))]
     # A good trial that was seen proves it; that none was seen proves nothing, for one may still come.
     reached = sum(int(flags.any()) for rows in near for flags in rows)
@@ -167,6 +217,9 @@ def _on_distributions(found: Evaluation) -> list[Conclusion]:
         HOLDS if reached == cells else OPEN,
         f"in {reached} of {cells} cells a trial came near the best score seen: within {100 * _NEAR:.0f} % of the way "
         f"from it to what {100 * _MOST:.0f} % of all trials reach",
+        cost=""
+        if prices is None or reached == cells
+        else f"unknown: a better trial in each of {cells - reached} cells",
     )
     # The chance to be near the best is below the limit in some environment, for every algorithm.
     unreliable, reliable = 0, 0
@@ -184,14 +237,14 @@ def _on_distributions(found: Evaluation) -> list[Conclusion]:
         f"{unreliable} of {len(found.algorithms)} algorithms come that near in fewer than {100 * _RELIABLY:.0f} % of "
         "trials of some environment",
     )
-    return [_on_low_ends(found), tuned, solved]
+    return [_on_low_ends(found, prices), tuned, solved]
 
 
-def _on_low_ends(found: Evaluation) -> Conclusion:
+def _on_low_ends(found: Evaluation, prices: Prices | None) -> Conclusion:
     """Return whether Parl2 keeps trials from the low end, where the paper sees divergence."""
     names = ("sarsa", "q", "ac")
     limits = [_reached(found, e, 1.0 - _LOW) for e in range(len(found.environments))]
-    lines, said = [], []
+    lines, said, factor = [], [], 1.0
     for name in names:
         ends = []
         for algorithm in (name, f"{name}-parl2"):
@@ -204,11 +257,16 @@ def _on_low_ends(found: Evaluation) -> Conclusion:
         (base_low, base, base_high), (low, adapted, high) = ends
         lines.append(f"{name} {100 * base:.1f} %, with Parl2 {100 * adapted:.1f} %")
         said.append(HOLDS if high < base_low else NOT if low > base_high else OPEN)
+        if said[-1] == OPEN:
+            # Margins shrink like one over the square root of the number of trials.
+            factor = max(factor, ((base_high - base_low + high - low) / 2.0 / max(abs(base - adapted), 1e-4)) ** 2)
+    wanted_ae = np.ceil(factor * found.trials_ae).astype(np.int64)
     return Conclusion(
         "Parl2 methods rarely diverge: they are less often at the low end than those whose step size is drawn",
         "section 6.2",
         _all_of(said),
         f"trials among the worst tenth of an environment's, each environment counting the same: {'; '.join(lines)}",
+        cost="" if prices is None or _all_of(said) != OPEN else prices.of_trials(wanted_ae),
     )
 
 
@@ -234,7 +292,7 @@ def _reached(found: Evaluation, e: int, share: float) -> float:
 # Interval methods.
 
 
-def _on_intervals(found: Evaluation, others: Sequence[Evaluation]) -> list[Conclusion]:
+def _on_intervals(found: Evaluation, others: Sequence[Evaluation], prices: Prices | None) -> list[Conclusion]:
     by_name = {other.method: other for other in others}
     pbp = by_name["pbp"]
     n = len(found.algorithms)
@@ -247,6 +305,7 @@ def _on_intervals(found: Evaluation, others: Sequence[Evaluation]) -> list[Concl
         # Fewer trials prove nothing about so many.
         (HOLDS if decided < total else NOT) if enough else NOT if decided == total else OPEN,
         f"PBP decides {decided} of {total} pairs with {spread(found.trials_ae)} trials per cell",
+        cost="" if prices is None or enough else prices.of_trials(np.full(found.trials_ae.shape, TRIALS)),
     )
     wide = pbp.high_a - pbp.low_a
     tighter = {
@@ -263,6 +322,7 @@ def _on_intervals(found: Evaluation, others: Sequence[Evaluation]) -> list[Concl
             HOLDS if all_tighter else NOT if enough else OPEN,
             f"tighter for {listed([f'{count} of {n} algorithms by {name}' for name, count in tighter.items()])}, in "
             "these trials",
+            cost="" if all_tighter or enough or prices is None else unique.cost,
         ),
     ]
 

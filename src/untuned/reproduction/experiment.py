@@ -1,7 +1,6 @@
-"""What is run: the paper's eleven algorithms in its fifteen environments, with as many trials as there is time for."""
+"""What is run: the paper's eleven algorithms in its fifteen environments."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from untuned.collect.definitions.paper import ELEVEN
 from untuned.collect.environments.names import NAMES
@@ -16,40 +15,8 @@ ALGORITHMS: tuple[str, ...] = tuple(definition.name for definition in ELEVEN)
 TESTED = ("sarsa-parl2", "q-parl2", "ac-parl2", "sarsa-s")
 TESTED_ON = (*NAMES[:8], "mountain-car")
 
-#: Trials per environment of all algorithms, of all but PPO, and of those in Table 2, where these are more. What a trial
-#: costs differs by a factor of thousands (docs/speed.md): together they take two processors about twenty minutes,
-#: of which no environment takes more than a fifth.
-_FEW: Mapping[str, int] = MappingProxyType(
-    {
-        "gridworld-5-deterministic": 4_000,
-        "gridworld-5-stochastic": 4_000,
-        "gridworld-10-deterministic": 1_000,
-        "gridworld-10-stochastic": 1_000,
-        "chain-10-deterministic": 4_000,
-        "chain-10-stochastic": 4_000,
-        "chain-50-deterministic": 1_000,
-        "chain-50-stochastic": 1_000,
-        "acrobot": 10,
-        "cart-pole": 50,
-        "mountain-car": 50,
-        "pinball-empty": 10,
-        "pinball-box": 20,
-        "pinball-medium": 10,
-        "pinball-single": 10,
-    }
-)
-_MORE: Mapping[str, int] = MappingProxyType(
-    {
-        "acrobot": 25,
-        "cart-pole": 150,
-        "mountain-car": 200,
-        "pinball-empty": 50,
-        "pinball-box": 50,
-        "pinball-medium": 50,
-        "pinball-single": 25,
-    }
-)
-_MOST: Mapping[str, int] = MappingProxyType({"mountain-car": 1_000})
+#: How long trials are collected by default, in hours, by the clock: with judging it is about half an hour.
+HOURS = 1.0 / 3.0
 
 
 def chosen(environments: Sequence[str] | None) -> tuple[str, ...]:
@@ -81,8 +48,7 @@ def study(trials: int | None = None, environments: Sequence[str] | None = None) 
     Parameters
     ----------
     trials
-        Per algorithm and environment; None for numbers that take about twenty minutes on two processors: more where a
-        trial costs less.
+        Per algorithm and environment; None where a race decides.
     environments
         Some of the paper's; all fifteen by default.
     """
@@ -96,19 +62,5 @@ def study(trials: int | None = None, environments: Sequence[str] | None = None) 
         seed=SEED,
         algorithms=ALGORITHMS,
         environments=places,
-        trials={
-            (algorithm, place): _affordable(algorithm, place) if trials is None else count
-            for algorithm in ALGORITHMS
-            for place in places
-        },
+        trials=1 if trials is None else count,
     )
-
-
-def _affordable(algorithm: str, place: str) -> int:
-    """Return how many trials of a cell fit into the time."""
-    counts = [_FEW[place]]
-    if algorithm != "ppo":
-        counts.append(_MORE.get(place, 0))
-    if algorithm in TESTED:
-        counts.append(_MOST.get(place, 0))
-    return max(counts)

@@ -1,22 +1,28 @@
 """`reproduce`: the paper's experiment, from its first trial to its conclusions."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from untuned.adapters.histories import read_histories
 from untuned.collect.engines.engine import Stop
 from untuned.collect.progress import Watch
+from untuned.collect.study import Study
 from untuned.errors import InvalidInput, Stopped
 from untuned.evaluation import Evaluation
 from untuned.judge.evaluate import Progress as Steps
-from untuned.judge.judging import Judging
+from untuned.judge.judging import BOTH, Judging
 from untuned.lab.running import Progress
 from untuned.lab.table_two import Replication, replication
 from untuned.processors import processors
+from untuned.races.course import Course
+from untuned.races.over_study import raced as raced_over
+from untuned.races.racing import Look
+from untuned.races.result import Race
 from untuned.reports import report
-from untuned.reproduction.conclusions import conclusions
-from untuned.reproduction.experiment import SEED, TESTED, TESTED_ON, study
+from untuned.reproduction.conclusions import claims, conclusions
+from untuned.reproduction.experiment import ALGORITHMS, HOURS, SEED, TESTED, TESTED_ON, study
+from untuned.reproduction.prices import Prices
 from untuned.reproduction.result import Reproduction
 from untuned.scores import ScoreTable
 from untuned.version import __version__
@@ -32,9 +38,11 @@ def reproduce(
     out: str | Path = "reproduction",
     *,
     trials: int | None = None,
+    hours: float | None = None,
     environments: Sequence[str] | None = None,
     workers: int | None = None,
     watch: Watch | None = None,
+    look: Callable[[Look], None] | None = None,
     progress: Steps | None = None,
     pieces: Progress | None = None,
     stop: Stop | None = None,
@@ -50,14 +58,18 @@ def reproduce(
         The folder: ``reproduction.html`` to read, ``reproduction.json``, tables, figures, ``report.html`` on the
         evaluation, and all trials under ``scores``.
     trials
-        Per algorithm and environment; the paper had 10,000. By default as many as take two processors about half an
-        hour altogether: thousands with discrete states, some dozens with continuous ones.
+        Per algorithm and environment, equally many; the paper had 10,000. By default a race for the paper's
+        conclusions decides where trials go.
+    hours
+        How long the race may collect, in all; by default twenty minutes, with judging about half an hour.
     environments
         Some of the paper's fifteen; all by default.
     workers
         How many trials at the same time, by default one per processor. No number depends on it.
     watch
         Called with the progress of collecting, as by `collect_scores`.
+    look
+        Called with what is known after every round of the race.
     progress
         Called with the progress of judging, as by `evaluate`.
     pieces
@@ -72,16 +84,25 @@ def reproduce(
     """
     place = Path(out).expanduser()
     planned = study(trials, environments)
+    if trials is not None and hours is not None:
+        raise InvalidInput("trials and hours were given: pass one, trials for equal numbers, hours for a race")
     check_folder(place)
     count = processors() if workers is None else workers
+    raced: Race | None = None
+    if trials is None:
+        limit = HOURS if hours is None else hours
+        raced = _raced(planned, place / "scores", limit, count, watch=watch, look=look, stop=stop)
     with planned.open(place / "scores") as session:
-        collected = session.collect(workers=count, watch=watch, stop=stop)
-        collected.check_complete()
+        if raced is None:
+            session.check_not_raced()
+            session.collect(workers=count, watch=watch, stop=stop).check_complete()
         table = session.scores()
+        cost_ae = session.seconds()
+        course = Course.of(session.race_log())
 
     def judged(judging: Judging) -> Evaluation:
         if stop is not None and stop():
-            raise Stopped(f"all {collected.stored:,} trials are in {collected.folder}, and not judged yet")
+            raise Stopped(f"all {int(table.trials.sum()):,} trials are in {place / 'scores'}, and not judged yet")
         return judging.judge(table, workers=count, progress=progress)
 
     others = tuple(judged(Judging(intervals=name, conventions="paper")) for name in PUBLISHED_METHODS)
@@ -91,8 +112,10 @@ def reproduce(
         evaluation=found,
         others=others,
         replication=tested,
-        conclusions=conclusions(found, others, tested),
-        command=command(out, trials, environments),
+        conclusions=conclusions(
+            found, others, tested, Prices(found, cost_ae, raced.looks[-1] if raced is not None else None, count)
+        ),
+        command=command(out, trials, hours, environments),
         version=__version__,
     )
     made.save(place)
@@ -102,9 +125,39 @@ def reproduce(
         beside=others,
         study=place / "scores",
         histories=read_histories(place / "scores"),
+        race=course,
         command=made.command,
     ).save(place / "report.html")
     return made
+
+
+def _raced(
+    planned: Study,
+    folder: Path,
+    hours: float,
+    workers: int,
+    *,
+    watch: Watch | None,
+    look: Callable[[Look], None] | None,
+    stop: Stop | None,
+) -> Race:
+    """Race for the paper's conclusions on pairs of algorithms."""
+    pairs = dict.fromkeys(pair for _, _, some in claims(ALGORITHMS) for pair in some)
+    found = raced_over(
+        planned,
+        ",".join(f"{better}>{worse}" for better, worse in pairs),
+        folder,
+        hours=hours,
+        judging=Judging(weights=BOTH),
+        workers=workers,
+        watch=watch,
+        look=look,
+        stop=stop,
+        judged=False,
+    )
+    if found.ending == "stopped" or not found.looks:
+        raise Stopped(f"{found.looks[-1].trials if found.looks else 0:,} trials of complete rounds are in {folder}")
+    return found
 
 
 def check_folder(place: Path) -> None:
@@ -150,11 +203,13 @@ def intervals_tested(
     )
 
 
-def command(out: str | Path, trials: int | None, environments: Sequence[str] | None) -> str:
+def command(out: str | Path, trials: int | None, hours: float | None, environments: Sequence[str] | None) -> str:
     """Return the command that reproduces it."""
     words = ["untuned", "reproduce"]
     if trials is not None:
         words += ["--trials", str(trials)]
+    if hours is not None:
+        words += ["--hours", f"{hours:g}"]
     if environments is not None:
         words += ["--environments", ",".join(environments)]
     return shlex.join([*words, "--out", str(out)])

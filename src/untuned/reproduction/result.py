@@ -1,7 +1,7 @@
 """`Reproduction`: the results of the paper's experiment, to be read, saved and checked."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,10 +22,14 @@ from untuned.reproduction.agreement import (
     rates_beside,
     scores_beside,
 )
-from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion
+from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status
 from untuned.reproduction.experiment import ALGORITHMS
 from untuned.reproduction.published import NOTES, SOURCE
 from untuned.scores import spread
+
+
+def _counted(said: Sequence[Status]) -> str:
+    return f"{said.count(HOLDS)} hold, {said.count(NOT)} do not, {said.count(OPEN)} not decided yet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +90,11 @@ class Reproduction:
 
     def sentences(self) -> list[str]:
         """Return the results as sentences."""
-        said = [each.status for each in self.conclusions]
+        said, best = [each.status for each in self.conclusions], [each.best for each in self.conclusions]
         found = [
-            f"{len(said)} conclusions of the paper: {said.count(HOLDS)} hold, {said.count(NOT)} do not, "
-            f"{said.count(OPEN)} not decided yet, with {spread(self.evaluation.trials_ae)} trials per cell."
+            f"{len(said)} conclusions of the paper, aggregate scores under the game's weights: {_counted(said)}, with "
+            f"{spread(self.evaluation.trials_ae)} trials per cell.",
+            f"With equal weights where the game's leave it open: {_counted(best)}.",
         ]
         found += [known.sentence(what) for what, known in self.agreement.items() if known is not None]
         if self.rates:
@@ -104,8 +109,9 @@ class Reproduction:
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table: the name of its file, and the table."""
         yield "conclusions", tables.conclusions_table(self.conclusions)
-        for each in (*self.others, self.evaluation):
-            yield f"table-1-{each.method}", tables.table_one(each, self.scores, self.comparable)
+        for each in (*self.others, *self.evaluation.each_ranking):
+            beside = self.scores if each.weights == "game" else ()
+            yield f"table-1-{each.method}", tables.table_one(each, beside, self.comparable)
         if self.replication is not None:
             yield "table-2", tables.table_two(self.replication, self.rates)
         yield "agreement", tables.z_table(self.means)
@@ -146,7 +152,7 @@ class Reproduction:
             "rates": [dict(vars(each)) for each in self.rates],
             "methods": {
                 each.method: {"algorithms": each.rows(), "pairs": each.pair_rows()}
-                for each in (*self.others, self.evaluation)
+                for each in (*self.others, *self.evaluation.each_ranking)
             },
             "table_2": None if self.replication is None else self.replication.to_dict(),
             "settings": dict(self.evaluation.settings),

@@ -187,24 +187,29 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
             (
                 Text(each.statement),
                 Text(each.status),
+                Text(each.equal or ""),
                 *(Text(each.others.get(method, "")) for method in methods),
                 Text(f"{each.because} ({each.place})"),
+                Text(each.cost),
             ),
-            bold=each.status == HOLDS,
+            bold=each.best == HOLDS,
         )
         for each in conclusions
     )
     columns = (
         Column("The paper says", ("statement",), "text"),
         Column("Here it", ("status",), "group"),
+        Column("Under equal weights it", ("equal",), "group"),
         *(Column(f"by {method}", (method,), "group") for method in methods),
         Column("Because", ("because",), "group"),
+        Column("To decide it", ("cost",), "group"),
     )
     caption = (
         "Decided by intervals that hold with probability at least 95 %: together for all statements on aggregate "
         "scores, each by itself for the others. What is near the best, and what the low end is, was taken from the "
-        "same trials: there it is approximate. Bold: it holds. Next to it: what the paper's own methods say of "
-        "these trials, without a guarantee."
+        "same trials: there it is approximate. Bold: it holds. Aggregate scores are those under the game's "
+        "weights, as in the paper, and under equal ones. Next to them: what the paper's own methods say of these "
+        "trials, without a guarantee. To decide it: predicted hours of collecting on this machine."
     )
     return Table("The paper's conclusions", caption, columns, rows)
 

@@ -102,10 +102,13 @@ def money(first: Sample, second: Sample, z0: float, tilts: Sequence[float], bloc
 
 
 def betting_lower(first: Sample, second: Sample, level: float, tilts: Sequence[float], block: int) -> float:
-    """Return the z0 at which the money is 2/level, 0 if it is less everywhere."""
-    if money(first, second, 0.0, tilts, block) < 2 / level:
-        return 0.0
-    return float(optimize.brentq(lambda z0: money(first, second, z0, tilts, block) - 2 / level, 0.0, 1.0, xtol=1e-14))
+    """Return the largest z0 at which the money was 2/level after any block, 0 if it was less everywhere."""
+    found = [0.0]
+    for used in range(block, min(len(first), len(second)) + 1, block):
+        now = first[:used], second[:used]
+        if money(*now, 0.0, tilts, block) >= 2 / level:
+            found.append(float(optimize.brentq(lambda z0: money(*now, z0, tilts, block) - 2 / level, 0, 1, xtol=1e-14)))  # noqa: B023
+    return max(found)
 
 
 # --- all pairings of a fixed number of trials

@@ -22,7 +22,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -110,14 +110,44 @@ def row_averages(
     return averages
 
 
-def log_product(values: Sequence[float], u: float, bound: float) -> float:
-    """Return log prod_t exp(u c_t)(1 + u(D_t - c_t)), where D_t >= -bound."""
-    total, earlier = 0.0, 0.0
-    for t, value in enumerate(values, start=1):
-        centre = min(earlier / t, (1 - EPSILON) / u - bound)
+def log_product(values: Sequence[float], u: float, bound: float, before: float = 0.0, weight: float = 0.0) -> float:
+    """
+    Return log prod_t exp(u c_t)(1 + u(D_t - c_t)), where D_t >= -bound.
+
+    Centres are means of earlier rows, beginning with `weight` rows of value `before` and one of value 0.
+    """
+    total = 0.0
+    for t, value in enumerate(values):
+        mean = (weight * before + sum(values[:t])) / (weight + t + 1)
+        centre = min(mean, (1 - EPSILON) / u - bound)
         total += u * centre + math.log1p(u * (value - centre))
-        earlier += value
     return total
+
+
+class Past(NamedTuple):
+    """Earlier rounds of an environment: mean payoffs of columns against columns, and how many rows they count as."""
+
+    payoffs: Sequence[Sequence[float]]
+    rows: float
+
+
+def past_of(earlier: Samples) -> Past:
+    """Return what earlier trials say: 1/2 where there are none of one of two, rows of the smallest sample."""
+    return Past(
+        [[mean_payoff(x, y) if len(x) > 0 and len(y) > 0 else 0.5 for y in earlier] for x in earlier],
+        float(min(len(sample) for sample in earlier)),
+    )
+
+
+def past_average(past: Past, samples: Samples, rho: Sequence[float], a: int, missing: float) -> float:
+    """Return the average of a over the references by earlier trials, with the same missing ones as this round."""
+    return sum(
+        weight * (0.5 if r == a else past.payoffs[a][r] if len(samples[r]) > 0 else missing)
+        for r, weight in enumerate(rho)
+    )
+
+
+NOTHING = Past((), 0.0)
 
 
 # --- the factor of an environment for one arrangement, as a log
@@ -131,6 +161,7 @@ def log_joint_factor(
     arrangement: Arrangement,
     weight: float,
     lam: float,
+    past: Past = NOTHING,
 ) -> float:
     """Return log F for y_i - y_j, joint form."""
     if i == j:
@@ -141,7 +172,11 @@ def log_joint_factor(
     rows = joint_rows(samples, rho, (i, j))
     high = row_averages(samples, rho, i, rows, arrangement, missing=0.0)
     low = row_averages(samples, rho, j, rows, arrangement, missing=1.0)
-    return log_product([x - y for x, y in zip(high, low, strict=True)], lam * weight / rows, bound)
+    before = 0.0
+    if past.rows:
+        before = past_average(past, samples, rho, i, 0.0) - past_average(past, samples, rho, j, 1.0)
+    values = [x - y for x, y in zip(high, low, strict=True)]
+    return log_product(values, lam * weight / rows, bound, before, past.rows)
 
 
 def log_split_factor(
@@ -153,6 +188,7 @@ def log_split_factor(
     weight: float,
     lam: float,
     aside: int,
+    past: Past = NOTHING,
 ) -> float:
     """
     Return log F for y_i - y_j, split form: the direct comparison by `aside` pairs of trials of its own.
@@ -179,17 +215,24 @@ def log_split_factor(
             a[t] += rho[r] * mean_payoff(of_i[t], theirs[t]) if theirs is not None else 0.0
             b[t] += rho[r] * mean_payoff(of_j[t], theirs[t]) if theirs is not None else rho[r]
 
+    a_before = b_before = direct_before = 0.0
+    if past.rows:
+        a_before = sum(rho[r] * past.payoffs[i][r] for r in others if len(samples[r]) > 0)
+        b_before = sum(rho[r] * (past.payoffs[j][r] if len(samples[r]) > 0 else 1.0) for r in others)
+        direct_before = (rho[i] + rho[j]) * (past.payoffs[i][j] - 0.5)
     u = lam * weight / rows
     total = 0.0
     for t in range(rows):
-        c_a = min((whole / 2 + sum(a[:t])) / (t + 1), (1 - EPSILON) / u)
-        c_b = max((whole / 2 + sum(b[:t])) / (t + 1), whole - (1 - EPSILON) / u)
+        seen = past.rows + t + 1
+        c_a = min((whole / 2 + past.rows * a_before + sum(a[:t])) / seen, (1 - EPSILON) / u)
+        c_b = max((whole / 2 + past.rows * b_before + sum(b[:t])) / seen, whole - (1 - EPSILON) / u)
         total += u * (c_a - c_b) + math.log1p(u * (a[t] - c_a)) + math.log1p(-u * (b[t] - c_b))
 
     direct = rho[i] + rho[j]
     x_i, x_j = sorted(samples[i]), sorted(samples[j])
     pairs = [(x_i[arrangement[i][s]], x_j[arrangement[j][s]]) for s in range(aside)]
-    return total + log_product([direct * (payoff(x, y) - 0.5) for x, y in pairs], lam * weight / aside, direct / 2)
+    values = [direct * (payoff(x, y) - 0.5) for x, y in pairs]
+    return total + log_product(values, lam * weight / aside, direct / 2, direct_before, past.rows)
 
 
 def log_head_to_head_factor(
@@ -199,6 +242,7 @@ def log_head_to_head_factor(
     arrangement: Arrangement,
     weight: float,
     lam: float,
+    past: Past = NOTHING,
 ) -> float:
     """Return log F for P(i beats j) - 1/2, from the runs of these two alone."""
     if i == j:
@@ -208,7 +252,8 @@ def log_head_to_head_factor(
     rows = min(len(samples[i]), len(samples[j]))
     of_i, of_j = deal(samples[i], arrangement[i], rows), deal(samples[j], arrangement[j], rows)
     values = [mean_payoff(mine, theirs) - 0.5 for mine, theirs in zip(of_i, of_j, strict=True)]
-    return log_product(values, lam * weight / rows, 0.5)
+    before = past.payoffs[i][j] - 0.5 if past.rows else 0.0
+    return log_product(values, lam * weight / rows, 0.5, before, past.rows)
 
 
 def log_score_factor(
@@ -219,22 +264,34 @@ def log_score_factor(
     weight: float,
     lam: float,
     side: Literal["lower", "upper"],
+    past: Past = NOTHING,
 ) -> float:
     """Return log F for y_a - 1/2 (lower side) or 1/2 - y_a (upper side)."""
     bound = (1 - rho[a]) / 2
     if len(samples[a]) == 0:
         return -lam * weight * bound
     rows = joint_rows(samples, rho, (a,))
-    if side == "lower":
-        values = [each - 0.5 for each in row_averages(samples, rho, a, rows, arrangement, missing=0.0)]
-    else:
-        values = [0.5 - each for each in row_averages(samples, rho, a, rows, arrangement, missing=1.0)]
-    return log_product(values, lam * weight / rows, bound)
+    missing, sign = (0.0, 1.0) if side == "lower" else (1.0, -1.0)
+    values = [sign * (each - 0.5) for each in row_averages(samples, rho, a, rows, arrangement, missing=missing)]
+    before = sign * (past_average(past, samples, rho, a, missing) - 0.5) if past.rows else 0.0
+    return log_product(values, lam * weight / rows, bound, before, past.rows)
 
 
 def log_environment_factor(one: Callable[[Arrangement], float], arrangements: Sequence[Arrangement]) -> float:
     """Return the log of the mean factor over arrangements; `one` gives the log for one of them."""
     return log_sum([one(arrangement) for arrangement in arrangements]) - math.log(len(arrangements))
+
+
+# --- rounds; numbers of rows of every environment, all of weight > 0
+
+
+def round_stakes(
+    ladder: Sequence[float], weights: Sequence[float], rows: Sequence[int], bounds: Sequence[float], part: float
+) -> list[float]:
+    """Return a round's stakes: ladder/V with V = sum of w^2/R, at most a part of 1/(sum of w^2 b/R)."""
+    spread = math.fsum(w * w / r for w, r in zip(weights, rows, strict=True))
+    worst = math.fsum(w * w * b / r for w, r, b in zip(weights, rows, bounds, strict=True))
+    return [min(each / spread, part / worst if worst > 0 else math.inf) for each in ladder]
 
 
 # --- evidence; log_factors[e][g] is log F_e(lambdas[g])

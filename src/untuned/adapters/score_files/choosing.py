@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,23 @@ def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
     if not asked.rename:
         return table
     algorithms, environments = _renamed(table.algorithms, table.environments, asked.rename)
-    return replace(table, algorithms=algorithms, environments=environments)
+    return replace(
+        table,
+        algorithms=algorithms,
+        environments=environments,
+        declared=_declared(table, algorithms=algorithms, environments=environments),
+    )
+
+
+def _declared(table: ScoreTable, **names: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return what was declared before a race, under new names of the table's algorithms and environments."""
+    if table.declared is None:
+        return None
+    declared = dict(table.declared)
+    for kind, renamed in names.items():
+        new = dict(zip(getattr(table, kind), renamed, strict=True))
+        declared[kind] = [new.get(name, name) for name in declared[kind]]
+    return MappingProxyType(declared)
 
 
 def _negative(cell: Floats) -> Floats:

@@ -11,6 +11,9 @@ Result = TypeVar("Result")
 class InProcessEngine:
     """Does work here. Time limits are not kept, and work that ends the process ends the program."""
 
+    #: At the same time.
+    workers = 1
+
     def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:
         """Yield results as they are finished; `untuned.collect.engines.engine.Engine.run` says how."""
         for each, numbers in zip(work, todo, strict=True):

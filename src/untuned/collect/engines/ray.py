@@ -114,6 +114,11 @@ class RayEngine:
     def __init__(self, ray: Any) -> None:
         self._ray = ray
 
+    @property
+    def workers(self) -> int:
+        """How many trials run at the same time."""
+        return self._processors()
+
     def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:
         """Yield results as they are finished; `untuned.collect.engines.engine.Engine.run` says how."""
         ray = self._ray

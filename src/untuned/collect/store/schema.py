@@ -2,7 +2,8 @@
 
 A trial has two rows. ``score`` is small and ordered by key: to resume, and to load all scores, nothing else is read.
 ``record`` has the rest and only ever grows at its end: trials arrive from all cells in turn, and one table by key, of
-the same size, is written at a third of the speed. Texts that repeat are in ``text`` once.
+the same size, is written at a third of the speed. Texts that repeat are in ``text`` once. ``race`` is the log of a
+race, as JSON; it too only grows.
 
 Which field of a trial is in which column is declared in `untuned.collect.trial`.
 
@@ -52,11 +53,18 @@ def _first(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
+def _race(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE race (id INTEGER PRIMARY KEY, entry TEXT NOT NULL)")
+
+
 #: Step ``n`` takes a store from version ``n`` to ``n + 1``; an empty file has version 0. Steps are never edited once
 #: released, only added: a new store goes through all of them, so it has the same tables as one that was migrated. A
 #: step only adds: readers do not migrate, and find NULL in the columns that an older store does not have yet. For a new
 #: field of a trial, ``ALTER TABLE record ADD COLUMN name`` is the whole step.
-STEPS: tuple[Step, ...] = (_first,)
+STEPS: tuple[Step, ...] = (_first, _race)
+
+#: The first version with the table ``race``.
+RACE_SINCE = 2
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step]) -> None:

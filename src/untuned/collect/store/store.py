@@ -296,6 +296,9 @@ class Store:
                 f"UPDATE score SET {column} = ? WHERE {column} = (SELECT id FROM text WHERE text = ?)", (number, old)
             )
             self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+            if self._race():
+                # What gets the old name next is not what the race declared.
+                self._insert_race([json.dumps({"kind": "renamed", "of": kind, "old": old, "new": new})])
 
     # Its trials.
 
@@ -309,6 +312,17 @@ class Store:
         """Return the number of trials that failed, of every (algorithm, environment) that has some."""
         with self._reading():
             return self._counted("WHERE score IS NULL")
+
+    def mean_seconds(self, algorithm: str, environment: str, trials: int) -> float:
+        """Return how long a trial of a cell took on average, of those with a number below ``trials``; NaN for none."""
+        with self._reading():
+            cell = self._cell(algorithm, environment)
+            query = "SELECT avg(seconds) FROM score JOIN record ON record.id = score.record"
+            rows = self._connection.execute(
+                f"{query} WHERE algorithm = ? AND environment = ? AND trial < ?", (*cell, trials)
+            )
+            found = rows.fetchone()[0]
+            return float("nan") if found is None else float(found)
 
     def done(self, algorithm: str, environment: str) -> Ints:
         """Return the numbers of the trials there are of an algorithm on an environment, ascending, failed ones too."""
@@ -373,6 +387,7 @@ class Store:
         """
         with self._reading():
             study = self._facts()
+            raced = bool(self._race())
             cells, numbers = {}, {}
             for algorithm, environment in itertools.product(study.algorithms, study.environments):
                 rows = self._connection.execute(
@@ -389,8 +404,10 @@ class Store:
             nonfinite=nonfinite,
             provenance={"study": str(facts.get("name", self._folder.name))},
         )
-        before_gaps = _before_gaps(numbers.values()).reshape(len(study.algorithms), len(study.environments))
-        return dataclasses.replace(table, unbroken_ae=before_gaps)
+        before_gaps = _before_gaps(numbers.values(), sharded=not raced)
+        return dataclasses.replace(
+            table, unbroken_ae=before_gaps.reshape(len(study.algorithms), len(study.environments))
+        )
 
     @property
     def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -413,6 +430,48 @@ class Store:
                 # Others may have been written since, so there can be more than were read.
                 if int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) < total:
                     raise damaged(self._path, f"rows are missing from the table {table}")
+        self.race_log()
+
+    # The log of its race.
+
+    def race_log(self) -> list[dict[str, Any]]:
+        """Return the entries of the race's log, in order; none for a study that was not raced."""
+        with self._reading():
+            entries = [json.loads(text) for text in self._race()]
+        if not all(isinstance(entry, dict) for entry in entries):
+            raise damaged(self._path, "an entry of the race's log is not a mapping")
+        return entries
+
+    def log_race(self, entry: Mapping[str, object]) -> None:
+        """Append an entry to the race's log; when this returns, the entry survives this process.
+
+        Parameters
+        ----------
+        entry
+            JSON types by name.
+        """
+        try:
+            text = json.dumps(dict(entry))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"the entry cannot be kept as JSON ({error}): pass a mapping of texts, numbers, lists, dicts"
+            ) from None
+        with self._writing():
+            self._insert_race([text])
+
+    def _insert_race(self, texts: Iterable[str]) -> None:
+        self._connection.executemany("INSERT INTO race (entry) VALUES (?)", [(text,) for text in texts])
+
+    def _race(self) -> tuple[str, ...]:
+        """Return the entries as they are stored; an older store has none."""
+        # Read each time: a writer may have migrated the store since it was opened.
+        if schema.version(self._connection) < schema.RACE_SINCE:
+            return ()
+        return tuple(text for (text,) in self._connection.execute("SELECT entry FROM race ORDER BY id"))
+
+    def _empty(self) -> bool:
+        """Return whether there are neither trials nor a race."""
+        return not self._race() and self._connection.execute("SELECT 1 FROM score LIMIT 1").fetchone() is None
 
     # Writing.
 
@@ -451,12 +510,12 @@ class Store:
         """Add all trials of another folder's store, a shard of the same study, and return how many are new.
 
         Trials that both have are fine if their results are the same. Merging again what was merged, wholly or in
-        part, adds the rest.
+        part, adds the rest. An empty store gets the log of a race, too.
 
         Raises
         ------
         InvalidInput
-            When the facts of the two differ, or the results of a trial do.
+            When the facts of the two differ, their races do, or the results of a trial do.
         """
         self._check_writer()
         with Store.open(other) as shard:
@@ -464,6 +523,12 @@ class Store:
             merged = self._facts().with_most_trials(shard._facts())
             if merged != self.facts:
                 self.set_facts(merged)
+            with shard._reading():
+                race = shard._race()
+            # Before the trials: where merging is interrupted, it can be repeated.
+            with self._writing():
+                if self._empty():
+                    self._insert_race(race)
             rows = itertools.chain.from_iterable(
                 shard._all_rows(algorithm, environment) for algorithm, environment in shard.counts()
             )
@@ -473,12 +538,25 @@ class Store:
             return new
 
     def check_same_study(self, other: "Store") -> None:
-        """Raise InvalidInput for the store of another study: their trials cannot be mixed."""
+        """Raise InvalidInput for the store of another study, or of another race: their trials cannot be mixed."""
         theirs, ours = other._facts(), self._facts()
         if not theirs.same_as(ours):
             raise InvalidInput(
                 f"{other._folder} is not of the same study as {self._folder}, their facts differ "
                 f"({', '.join(ours.differences(theirs))}): merge stores made with the same facts"
+            )
+        races = []
+        for store in (self, other):
+            with store._reading():
+                # An empty store goes with every other.
+                if not store._empty():
+                    races.append(store._race())
+        if len(set(races)) > 1:
+            raced, rest = (other, self) if races[1] else (self, other)
+            raise InvalidInput(
+                f"{raced._folder} was raced, and {rest._folder} has other rounds or none. The guarantee of a race is "
+                "about the rounds of one study, so it cannot be merged with other trials: evaluate it alone, or merge "
+                "it alone into a new folder"
             )
 
     def _check_writer(self) -> None:
@@ -649,13 +727,15 @@ def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> s
     return wanted
 
 
-def _before_gaps(cells: Iterable[Ints]) -> Ints:
+def _before_gaps(cells: Iterable[Ints], *, sharded: bool) -> Ints:
     """Return how many of every cell's trial numbers, ascending, come before its first missing one.
 
     A shard has every k-th number, so numbers are counted in steps of their common divisor. For a study that has merely
-    begun that is 1, but for accidents with a handful of trials.
+    begun that is 1, but for accidents with a handful of trials. What cannot be a shard is counted in steps of 1.
     """
     cells = list(cells)
+    if not sharded:
+        return np.array([np.count_nonzero(cell == np.arange(cell.size)) for cell in cells], dtype=np.int64)
     numbers = np.concatenate([*cells, np.empty(0, dtype=np.int64)])
     first = int(numbers.min(initial=LARGEST))
     step = max(int(np.gcd.reduce(numbers - first)), 1) if numbers.size else 1

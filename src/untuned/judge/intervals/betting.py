@@ -9,7 +9,8 @@ z0))^b: 1 if z = z0, less if z is smaller. That is true of every pairing, hence 
 (`untuned.judge.intervals.betting_averages`), which varies less. Blocks of 20 trials in order of arrival are
 independent, so the money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average
 over a few. Ville's inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is
-the z0 at which it has just got there; the upper one is found with the roles exchanged.
+the largest z0 at which it ever got there, so that later trials never widen it; the upper one is found with the roles
+exchanged.
 
 Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the trials in
 their order, made or not: how it was decided which to make, and when to look, does not matter, nor does it if one sample
@@ -68,28 +69,28 @@ def percentile_intervals(
 
 @kernel
 def lower_limit(first: Floats, second: Floats, w: Floats, nats: float, block: int) -> float:
-    """Return the largest z0 against which betting got to exp(``nats``), or less by a rounding; 0 if there is none."""
+    """Return the largest z0 against which betting ever got to exp(``nats``), or less by a rounding; 0 without any."""
     blocks = min(first.size, second.size) // block
     won = np.zeros(w.size)
+    rejected = 0.0
     for number in range(blocks):
         start, end = number * block, (number + 1) * block
         averages = pairing_averages(first[start:end], second[start:end])
         for g in range(w.size):
             won[g] += log_polynomial(averages, w[g])
-    used = blocks * block
-    # Sums of so many logarithms are off by less than this.
-    goal = nats + 1e-12 * (1.0 + used)
-    rejected, kept = 0.0, 1.0
-    if log_money(won, w, used, 0.0) < goal:
-        return 0.0
-    for _ in range(64):
-        middle = 0.5 * (rejected + kept)
-        if middle <= rejected or middle >= kept:
-            break
-        if log_money(won, w, used, middle) < goal:
-            kept = middle
-        else:
-            rejected = middle
+        # Sums of so many logarithms are off by less than this.
+        goal = nats + 1e-12 * (1.0 + end)
+        if log_money(won, w, end, rejected) < goal:
+            continue
+        kept = 1.0
+        for _ in range(64):
+            middle = 0.5 * (rejected + kept)
+            if middle <= rejected or middle >= kept:
+                break
+            if log_money(won, w, end, middle) < goal:
+                kept = middle
+            else:
+                rejected = middle
     return rejected
 
 

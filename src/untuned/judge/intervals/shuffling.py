@@ -17,7 +17,7 @@ import numpy as np
 from untuned.judge.jit import kernel
 from untuned.judge.pool import Pool
 from untuned.judge.streams import Words, next_word, skip_first, streams
-from untuned.scores import Floats, ScoreTable
+from untuned.scores import Floats, Ints, ScoreTable
 
 
 def sorted_samples(pool: Pool) -> list[Floats]:
@@ -25,12 +25,21 @@ def sorted_samples(pool: Pool) -> list[Floats]:
     return [pool.scores[pool.owners == owner] for owner in range(pool.sizes.size)]
 
 
-def seeds(table: ScoreTable, pool: Pool, e: int) -> list[int]:
-    """Return the seed of every owner on environment number ``e``; algorithms that were pooled go by the first name."""
+def seeds(table: ScoreTable, pool: Pool, e: int, earlier: Ints | None = None) -> list[int]:
+    """Return the seed of every owner on environment number ``e``; algorithms that were pooled go by the first name.
+
+    Parameters
+    ----------
+    table, pool, e
+        The scores, and those of the environment.
+    earlier
+        How many trials every owner had in earlier rounds: each round is shuffled anew, independently of those before.
+    """
     found = []
     for owner in range(pool.sizes.size):
         name = min(table.algorithms[a] for a in np.flatnonzero(pool.owner_of == owner))
-        key = repr((table.environments[e], name)).encode()
+        before = () if earlier is None or not earlier[owner] else (int(earlier[owner]),)
+        key = repr((table.environments[e], name, *before)).encode()
         found.append(int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "little"))
     return found
 

@@ -5,8 +5,9 @@ differences; by how much weights may change before a verdict falls; and head-to-
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -16,7 +17,17 @@ from untuned.judge.intervals.method import Method
 from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.judge.pooled.closure import decided, transitive
-from untuned.judge.pooled.evidence import Bools, Weighed, differences, head_to_head, scores, weighed
+from untuned.judge.pooled.evidence import (
+    Bools,
+    Evidence,
+    Weighed,
+    differences,
+    head_to_head,
+    scores_above,
+    scores_below,
+    weighed,
+)
+from untuned.judge.pooled.rounds import in_rounds
 from untuned.judge.propagate import Bounds, weighted
 from untuned.judge.simultaneous_intervals import Boxes
 from untuned.scores import Floats, ScoreTable
@@ -72,6 +83,8 @@ def pooled(
     delta: float,
     boxes: Boxes | None = None,
     workers: int = 1,
+    *,
+    anytime: bool = False,
 ) -> Pooled:
     """Return scores' bounds, verdicts and head-to-head comparisons for weights chosen beforehand.
 
@@ -89,36 +102,39 @@ def pooled(
         Intervals on percentiles with a delta of their own, which bound scores and differences, too.
     workers
         Threads; no number depends on it.
+    anytime
+        Whether it holds for any number of looks: evidence is then gathered round by round.
     """
     n = len(table.algorithms)
     given = weighed(table, pools, q_er)
     directions = n * (n - 1)
+    looked = Looked(in_rounds(table, q_er) if anytime else [given], anytime, workers)
 
     def nats(part: float, statements: int) -> float:
         return math.log(statements / (part * delta))
 
-    evidence = differences(given, nats(VERDICTS, directions), workers)
+    evidence = looked.evidence(differences, nats(VERDICTS, directions))
     ends = nats(SCORES, 2 * n)
-    above, below = scores(given, ends, workers)
+    above, below = looked.evidence(scores_above, ends), looked.evidence(scores_below, ends)
     known = Bounds(np.zeros(n), np.ones(n), 0.0) if boxes is None else weighted(boxes, q_er)
-    low_a = np.minimum(np.maximum(0.5 + above.lower_limit(ends)[:, 0], known.low_a), score_a)
-    high_a = np.maximum(np.minimum(0.5 - below.lower_limit(ends)[:, 0], known.high_a), score_a)
+    low_a = np.minimum(np.maximum(0.5 + lower_limit(above, ends)[:, 0], known.low_a), score_a)
+    high_a = np.maximum(np.minimum(0.5 - lower_limit(below, ends)[:, 0], known.high_a), score_a)
     difference_ab = score_a[:, None] - score_a[None, :]
-    high_ab = np.minimum(-evidence.lower_limit(nats(DIFFERENCES, directions)).T, high_a[:, None] - low_a[None, :])
+    high_ab = np.minimum(-lower_limit(evidence, nats(DIFFERENCES, directions)).T, high_a[:, None] - low_a[None, :])
     same_ab = given.same_eab.all(axis=0)
     high_ab = closed(np.where(same_ab, 0.0, np.maximum(high_ab, difference_ab)))
-    tested = decided(evidence.log_e(), VERDICTS * delta)
+    tested = np.any([decided(each.log_e(), VERDICTS * delta) for each in evidence], axis=0)
     better = transitive(tested | (-high_ab.T > 0.0))
     # All of it holds together: a verdict bounds a difference, too.
     high_ab = np.where(better.T, np.minimum(high_ab, 0.0), high_ab)
-    caps = evidence.largest_cap(given.weights_e, nats(CAPS, directions))
+    caps = np.fmax.reduce([each.largest_cap(given.weights_e, nats(CAPS, directions)) for each in evidence])
     # From there on every weighting is included.
     caps = np.minimum(caps, 1.0 / given.weights_e.min())
     return Pooled(
         Bounds(low_a, high_a, 0.0),
         Pairs(-high_ab.T, high_ab, better),
         np.where(better, np.fmax(caps, 1.0), np.nan),
-        _head_to_head(given, estimates, q_er, delta, workers),
+        _head_to_head(looked, given, estimates, q_er, delta),
     )
 
 
@@ -131,14 +147,34 @@ def share_of_boxes(q_er: Floats) -> float:
     return SHARE_OF_BOXES / spread if spread < SPREAD else 0.0
 
 
-def _head_to_head(given: Weighed, estimates: Percentiles, q_er: Floats, delta: float, workers: int) -> HeadToHead:
+@dataclass(frozen=True)
+class Looked:
+    """The scores of every round, and how their evidence is gathered."""
+
+    rounds: Sequence[Weighed]
+    anytime: bool
+    workers: int
+
+    def evidence(self, kind: Callable[[Weighed, float | None, int], Evidence], nats: float) -> list[Evidence]:
+        """Return the evidence at every look, all rounds up to there together."""
+        asked = None if self.anytime else nats
+        return list(accumulate(kind(each, asked, self.workers) for each in self.rounds))
+
+
+def lower_limit(looks: Sequence[Evidence], nats: float) -> Floats:
+    """Return up to which number theta was rejected at any look, [a, b]; at least -1."""
+    found: Floats = np.max([each.lower_limit(nats) for each in looks], axis=0)
+    return found
+
+
+def _head_to_head(looked: Looked, given: Weighed, estimates: Percentiles, q_er: Floats, delta: float) -> HeadToHead:
     n = q_er.shape[1]
     directions = n * (n - 1)
     goal = math.log(directions / (WINS * delta))
-    evidence = head_to_head(given, goal, workers)
+    evidence = looked.evidence(head_to_head, goal)
     win_ab = np.einsum("aeb,e->ab", estimates.z_aer, q_er.sum(axis=1))
-    low_ab = 0.5 + evidence.lower_limit(math.log(directions / (WIN_INTERVALS * delta)))
-    better: Bools = (evidence.log_e() >= goal) | (low_ab > 0.5)
+    low_ab = 0.5 + lower_limit(evidence, math.log(directions / (WIN_INTERVALS * delta)))
+    better: Bools = np.any([each.log_e() >= goal for each in evidence], axis=0) | (low_ab > 0.5)
     low_ab = np.minimum(np.where(better, np.maximum(low_ab, 0.5), np.maximum(low_ab, 0.0)), win_ab)
     same_ab = given.same_eab.all(axis=0)
     low_ab = np.where(same_ab, 0.5, low_ab)

@@ -11,7 +11,7 @@ lambda_j depend on weights and numbers of trials alone.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ SHARES = (0.45, 0.35, 0.2)
 #: The largest stake: a part of the one at which a bet could lose everything; at most the best one for this variance of
 #: a row. Between half and twice these, nothing changes by more than 2 %.
 TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.97, 0.03), BELOW: (0.97, 0.03)}
+#: For one of several rounds: stakes per variance of a sum of rows, each for a difference half as large as the one
+#: before, and their shares. Larger ones could lose everything.
+ROUND_LADDER = (1.5, 0.75, 0.375, 0.1875, 0.094, 0.047, 0.023, 0.012)
+ROUND_SHARES = (0.22, 0.26, 0.22, 0.12, 0.08, 0.05, 0.03, 0.02)
 #: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
@@ -53,6 +57,12 @@ class Evidence:
     log_factor_ejab: Floats
     stake_jab: Floats
     log_share_jab: Floats
+
+    def __add__(self, later: "Evidence") -> "Evidence":
+        """Return the evidence of two rounds: products of what has a mean of at most 1, given what was before."""
+        return Evidence(
+            self.log_factor_ejab + later.log_factor_ejab, self.stake_jab + later.stake_jab, self.log_share_jab
+        )
 
     def log_e(self, theta: float | Floats = 0.0) -> Floats:
         """Return log E(``theta``), [a, b]; decreasing in ``theta``."""
@@ -140,6 +150,10 @@ class Weighed:
         Those of the arrangements of every owner, made from names.
     most, dealt
         The largest number of arrangements, and how many trials of the largest sample they deal out.
+    past
+        Mean payoffs of the trials of earlier rounds, [owner, owner] per environment; None without earlier rounds.
+    past_rows_e
+        How many rows those count as.
     """
 
     pools: tuple[Pool, ...]
@@ -148,6 +162,8 @@ class Weighed:
     seeds: tuple[list[int], ...]
     most: int = MOST
     dealt: int = DEALT
+    past: tuple[Floats, ...] | None = None
+    past_rows_e: Ints | None = None
 
     @property
     def trials_ea(self) -> Ints:
@@ -178,19 +194,34 @@ def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
     )
 
 
-def differences(given: Weighed, nats: float, workers: int = 1) -> Evidence:
-    """Return the evidence that the score of a is above that of b by more than theta, [a, b]."""
+def differences(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+    """Return the evidence that the score of a is above that of b by more than theta, [a, b].
+
+    Parameters
+    ----------
+    given
+        The scores and weights.
+    nats
+        The logarithm of the evidence that is asked for; None for one of several rounds.
+    workers
+        Threads; no number depends on it.
+    """
     joint, split, stakes, log_share = _bets(given, nats)
-    found = _log_factors(given, [(joint, stakes[:3]), (split, stakes[3:])], joint, workers)
+    half = len(stakes) // 2
+    found = _log_factors(given, [(joint, stakes[:half]), (split, stakes[half:])], joint, workers)
     return Evidence(found, stakes, log_share)
 
 
-def _bets(given: Weighed, nats: float) -> tuple[_Form, _Form, Floats, Floats]:
+def _bets(given: Weighed, nats: float | None) -> tuple[_Form, _Form, Floats, Floats]:
     """Return both forms of bets on differences, their stakes [bet, a, b] and the logarithms of their shares."""
     joint, split = _joint(given), _split(given)
-    splits = (split.rows_eab > 0).any(axis=0)
-    stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, split, nats)])
-    shares = np.log(np.array(SHARES))[:, None, None]
+    # Shares are the same in all rounds; a round in which a pair has no split form takes the joint one.
+    splits = (split.rows_eab > 0).any(axis=0) | (nats is None and len(given.rho_er[0]) > 2)
+    staked = split
+    if nats is None:
+        staked = replace(split, rows_eab=np.where(split.rows_eab > 0, split.rows_eab, joint.rows_eab))
+    stakes = np.concatenate([_stakes(given, joint, nats), _stakes(given, staked, nats)])
+    shares = _log_shares(len(stakes) // 2)[:, None, None]
     with np.errstate(divide="ignore"):
         log_share = np.concatenate(
             [np.where(splits, shares + math.log(0.5), shares), np.where(splits, shares + math.log(0.5), -np.inf)]
@@ -253,7 +284,7 @@ def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Eviden
     return Evidence(factors[None], grown.stake_jab, grown.log_share_jab)
 
 
-def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:
+def head_to_head(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
     """Return the evidence that the mean over environments of P(a beats b) is above 1/2 by more than theta, [a, b]."""
     trials = given.trials_ea
     rows = np.minimum(trials[:, :, None], trials[:, None, :])
@@ -262,20 +293,31 @@ def head_to_head(given: Weighed, nats: float, workers: int = 1) -> Evidence:
     return Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes))
 
 
-def scores(given: Weighed, nats: float, workers: int = 1) -> tuple[Evidence, Evidence]:
-    """Return the evidence that scores are above 1/2 by more than theta, [a, 0], and that they are as much below."""
-    found = []
+def scores_above(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+    """Return the evidence that scores are above 1/2 by more than theta, [a, 0]."""
+    return _scores(given, ABOVE, nats, workers)
+
+
+def scores_below(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+    """Return the evidence that scores are below 1/2 by more than theta, [a, 0]."""
+    return _scores(given, BELOW, nats, workers)
+
+
+def _scores(given: Weighed, kind: int, nats: float | None, workers: int) -> Evidence:
     trials, shares = given.trials_ea, given.shares_ea
     rows = np.minimum(trials, _fewest(given)[:, None])[:, :, None]
-    for kind in (ABOVE, BELOW):
-        form = _Form(kind, rows, np.zeros_like(rows), 0.5 * (1.0 - shares)[:, :, None])
-        stakes = _stakes(given, form, nats)
-        found.append(Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes)))
-    return found[0], found[1]
+    form = _Form(kind, rows, np.zeros_like(rows), 0.5 * (1.0 - shares)[:, :, None])
+    stakes = _stakes(given, form, nats)
+    return Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes))
 
 
 def _shares(stakes_jab: Floats) -> Floats:
-    return np.broadcast_to(np.log(np.array(SHARES))[:, None, None], stakes_jab.shape)
+    return np.broadcast_to(_log_shares(len(stakes_jab))[:, None, None], stakes_jab.shape)
+
+
+def _log_shares(bets: int) -> Floats:
+    found: Floats = np.log(np.array(SHARES if bets == len(SHARES) else ROUND_SHARES))
+    return found
 
 
 def _fewest(given: Weighed) -> Ints:
@@ -324,16 +366,31 @@ def _squares(given: Weighed, form: _Form) -> Floats:
     return found
 
 
-def _stakes(given: Weighed, form: _Form, nats: float) -> Floats:
-    """Return the stakes lambda_j, [bet, a, b]."""
+def _stakes(given: Weighed, form: _Form, nats: float | None) -> Floats:
+    """Return the stakes lambda_j, [bet, a, b].
+
+    In a round, a pair without rows in some environment does not bet.
+    """
     part, variance = TOP[form.kind]
     squares = _squares(given, form)
     with np.errstate(divide="ignore"):
-        largest = np.minimum(
-            part / (squares * form.bound_eab).sum(axis=0), np.sqrt(2.0 * nats / (variance * squares.sum(axis=0)))
-        )
+        safe = part / (squares * form.bound_eab).sum(axis=0)
+        if nats is None:
+            ladder = np.array(ROUND_LADDER)[:, None, None]
+            stakes: Floats = np.where(_all_present(given, form), np.minimum(safe, ladder / squares.sum(axis=0)), 0.0)
+            return stakes
+        largest = np.minimum(safe, np.sqrt(2.0 * nats / (variance * squares.sum(axis=0))))
     largest = np.where(np.isfinite(largest), largest, 1.0)
     return np.array(LADDER)[:, None, None] * largest
+
+
+def _all_present(given: Weighed, form: _Form) -> Bools:
+    """Return which algorithms, or pairs, have trials in every environment, and so have the references they need."""
+    present: Bools = np.asarray((given.trials_ea > 0).all(axis=0))
+    if form.kind != DIRECT:
+        present = present & bool(((given.trials_ea > 0) | (given.shares_ea <= 0.0)).all())
+    found: Bools = present[:, None] if form.kind in (ABOVE, BELOW) else present[:, None] & present[None, :]
+    return found
 
 
 def _log_factors(given: Weighed, forms: Sequence[tuple[_Form, Floats]], instead: _Form, workers: int) -> Floats:
@@ -359,6 +416,11 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     lost = float(shares[pool.sizes == 0].sum())
     shares[pool.sizes == 0] = 0.0
     places = _places(pool, given.seeds[e], given.most, given.dealt)
+    past, past_rows = np.zeros((pool.sizes.size, pool.sizes.size)), 0.0
+    if given.past is not None and given.past_rows_e is not None:
+        past, past_rows = given.past[e], float(given.past_rows_e[e])
+    # Who does not bet at all.
+    wanted = wanted & (stakes > 0.0).any(axis=0)
     for each in (form, instead) if instead is not form else (form,):
         rows, aside = each.rows_eab[e], each.aside_eab[e]
         todo = wanted & (rows > 0)
@@ -369,7 +431,19 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
             u = stakes[:, a, b] * weight / here[1]
             v = stakes[:, a, b] * weight / max(here[0], 1)
             found[:, a, b] = log_factors(
-                pool.scores, pool.owners, pool.sizes, shares, lost, places, each.kind, *here, pairs, u, v
+                pool.scores,
+                pool.owners,
+                pool.sizes,
+                shares,
+                lost,
+                places,
+                each.kind,
+                *here,
+                pairs,
+                u,
+                v,
+                past,
+                past_rows,
             )
     return found
 

@@ -47,6 +47,8 @@ def log_factors(
     pairs: Ints,
     u: Floats,
     v: Floats,
+    past: Floats,
+    weight: float,
 ) -> Floats:
     """Return the logarithms of the mean factors, [bet, pair], of one environment.
 
@@ -70,6 +72,8 @@ def log_factors(
         The two owners of every bet, [pair, 2].
     u, v
         The stakes on rows and on trials set aside, [bet, pair].
+    past, weight
+        Mean payoffs of earlier trials, [player, reference], and how many rows they count as; centres begin there.
     """
     count, bets = pairs.shape[0], u.shape[0]
     owned = sizes.size
@@ -101,7 +105,10 @@ def log_factors(
             bound[q] = 0.5 * (1.0 - rho[pairs[q, 0]])
         else:
             bound[q] = 1.0 - 0.5 * direct
-    sums = np.empty((2, count))
+    sums = np.empty((3, count))
+    begun = np.zeros((3, count))
+    if weight > 0.0:
+        _begin(kind, pairs, rho, lost, past, score, weight, begun)
     exponent = np.empty((bets, count))
     product = np.empty((bets, count))
     largest = np.full((bets, count), -np.inf)
@@ -110,18 +117,19 @@ def log_factors(
         _deal(number, places[k], aside, rows, starts, fill, order)
         exponent[:] = 0.0
         product[:] = 1.0
-        sums[:] = 0.0
+        sums[:] = begun
         for t in range(rows):
+            rows_seen = weight + t + 1.0
             here = order[starts[t] : starts[t + 1]]
             _payoffs(scores, owners, number, places[k], aside, here, rho, work, won, payoff, score)
             if kind == SPLIT:
-                _bet_twice(t, pairs, rho, lost, payoff, score, u, sums, exponent, product)
+                _bet_twice(rows_seen, pairs, rho, lost, payoff, score, u, sums, exponent, product)
             else:
-                _bet(kind, t, pairs, lost, payoff, score, bound, u, sums[0], exponent, product)
+                _bet(kind, rows_seen, pairs, lost, payoff, score, bound, u, sums[0], exponent, product)
         if kind == SPLIT:
             for p in range(total):
                 dealt[first[owners[p]] + places[k, number[p]]] = scores[p]
-            _bet_directly(aside, pairs, rho, first, dealt, v, sums[0], exponent, product)
+            _bet_directly(aside, weight, pairs, rho, first, dealt, v, sums[2], exponent, product)
         for j in range(bets):
             for q in range(count):
                 value = exponent[j, q] + math.log(product[j, q])
@@ -200,9 +208,44 @@ def _payoffs(
 
 
 @kernel
+def _value(kind: int, i: int, l: int, lost: float, payoff: Floats, score: Floats) -> float:  # noqa: E741
+    """Return D of a row."""
+    found: float
+    if kind == JOINT:
+        found = score[i] - score[l] - lost
+    elif kind == DIRECT:
+        found = payoff[i, l] - 0.5
+    elif kind == ABOVE:
+        found = score[i] - 0.5
+    else:
+        found = 0.5 - score[i] - lost
+    return found
+
+
+@kernel
+def _begin(
+    kind: int, pairs: Ints, rho: Floats, lost: float, past: Floats, score: Floats, weight: float, begun: Floats
+) -> None:
+    """Write the sums that centres begin with, as if earlier trials had been ``weight`` rows."""
+    for a in range(rho.size):
+        score[a] = 0.5 * rho[a]
+        for r in range(rho.size):
+            if r != a:
+                score[a] += rho[r] * past[a, r]
+    for q in range(pairs.shape[0]):
+        i, l = pairs[q, 0], pairs[q, 1]  # noqa: E741
+        if kind == SPLIT:
+            begun[0, q] = weight * (score[i] - 0.5 * rho[i] - rho[l] * past[i, l])
+            begun[1, q] = weight * (score[l] - 0.5 * rho[l] - rho[i] * past[l, i] + lost)
+            begun[2, q] = weight * (rho[i] + rho[l]) * (past[i, l] - 0.5)
+        else:
+            begun[0, q] = weight * _value(kind, i, l, lost, past, score)
+
+
+@kernel
 def _bet(
     kind: int,
-    t: int,
+    seen: float,
     pairs: Ints,
     lost: float,
     payoff: Floats,
@@ -216,15 +259,8 @@ def _bet(
     """Multiply the bets on D by what a row brings."""
     for q in range(pairs.shape[0]):
         i, l = pairs[q, 0], pairs[q, 1]  # noqa: E741 - as in the theory
-        if kind == JOINT:
-            value = score[i] - score[l] - lost
-        elif kind == DIRECT:
-            value = payoff[i, l] - 0.5
-        elif kind == ABOVE:
-            value = score[i] - 0.5
-        else:
-            value = 0.5 - score[i] - lost
-        mean = sums[q] / (t + 1.0)
+        value = _value(kind, i, l, lost, payoff, score)
+        mean = sums[q] / seen
         sums[q] += value
         for j in range(u.shape[0]):
             stake = u[j, q]
@@ -234,7 +270,7 @@ def _bet(
 
 @kernel
 def _bet_twice(
-    t: int,
+    seen: float,
     pairs: Ints,
     rho: Floats,
     lost: float,
@@ -251,8 +287,8 @@ def _bet_twice(
         others = 1.0 - rho[i] - rho[l]
         mine = score[i] - 0.5 * rho[i] - rho[l] * payoff[i, l]
         theirs = score[l] - 0.5 * rho[l] - rho[i] * payoff[l, i] + lost
-        mean = (0.5 * others + sums[0, q]) / (t + 1.0)
-        their_mean = (0.5 * others + sums[1, q]) / (t + 1.0)
+        mean = (0.5 * others + sums[0, q]) / seen
+        their_mean = (0.5 * others + sums[1, q]) / seen
         sums[0, q] += mine
         sums[1, q] += theirs
         for j in range(u.shape[0]):
@@ -267,6 +303,7 @@ def _bet_twice(
 @kernel
 def _bet_directly(
     aside: int,
+    weight: float,
     pairs: Ints,
     rho: Floats,
     first: Ints,
@@ -282,11 +319,10 @@ def _bet_directly(
         direct = rho[i] + rho[l]
         if direct <= 0.0:
             continue
-        sums[q] = 0.0
         for s in range(aside):
             mine, theirs = dealt[first[i] + s], dealt[first[l] + s]
             value = direct * ((1.0 if mine > theirs else 0.5 if mine == theirs else 0.0) - 0.5)
-            mean = sums[q] / (s + 1.0)
+            mean = sums[q] / (weight + s + 1.0)
             sums[q] += value
             for j in range(v.shape[0]):
                 stake = v[j, q]

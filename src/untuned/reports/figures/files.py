@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.races.course import Course
 from untuned.reports.bands import bands
 from untuned.reports.curves import algorithms_in, comparable, environments_in
 from untuned.reports.figures.aggregates import aggregate
+from untuned.reports.figures.closing import closing
 from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
 from untuned.reports.figures.illustration import percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid, sample_efficiency
@@ -88,6 +90,7 @@ def save_all(
     *,
     beside: Sequence[Evaluation] = (),
     histories: Histories | None = None,
+    race: Course | None = None,
     formats: Sequence[str] = ("pdf",),
     workers: int = 1,
 ) -> list[Path]:
@@ -107,6 +110,8 @@ def save_all(
         What other methods found in the same scores, for the figure of aggregates.
     histories
         What trials left, for learning curves and hyperparameters.
+    race
+        How the study was raced, for how the intervals closed.
     formats
         Of ``"pdf"``, ``"svg"`` and ``"png"``.
     workers
@@ -118,7 +123,7 @@ def save_all(
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    work = _Work(evaluation, tuple(beside), histories, Path(folder).expanduser(), checked_formats(formats))
+    work = _Work(evaluation, tuple(beside), histories, race, Path(folder).expanduser(), checked_formats(formats))
     count = len(work.figures())
     if workers == 1:
         return [path for number in range(count) for path in work.save(number)]
@@ -135,11 +140,12 @@ class _Work:
     evaluation: Evaluation
     beside: tuple[Evaluation, ...]
     histories: Histories | None
+    race: Course | None
     folder: Path
     formats: tuple[str, ...]
 
     def figures(self) -> list[tuple[str, Callable[[], Any]]]:
-        return _figures(self.evaluation, self.beside, self.histories)
+        return _figures(self.evaluation, self.beside, self.histories, self.race)
 
     def save(self, number: int) -> list[Path]:
         """Draw and write one of the figures."""
@@ -175,7 +181,7 @@ def checked_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 
 def _figures(
-    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None
+    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
 ) -> list[tuple[str, Callable[[], Any]]]:
     """Return every figure that applies: the name of its file, and what draws it."""
     found: list[tuple[str, Callable[[], Any]]] = [
@@ -218,6 +224,8 @@ def _figures(
             break
     if histories is not None:
         found += _histories(evaluation, histories, by_weight)
+    if race is not None and race.pairs:
+        found.append(("closing", partial(closing, race)))
     return found
 
 

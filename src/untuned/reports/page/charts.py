@@ -8,7 +8,9 @@ import numpy as np
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.races.course import Course
 from untuned.reports.bands import bands
+from untuned.reports.closing import across, chosen, ticks
 from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.score_axis import view_of
 from untuned.reports.hasse_layout import layered
@@ -23,7 +25,9 @@ _MOST_EPISODES, _LEAST_EPISODES = 50, 12
 _MOST_RESPONSES = 4_000
 
 
-def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None) -> dict[str, Any]:
+def chart_data(
+    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
+) -> dict[str, Any]:
     """Return everything that charts are made of; algorithms are named by their number, None is infinite."""
     looks = styles(evaluation.algorithms)
     return {
@@ -53,6 +57,20 @@ def chart_data(evaluation: Evaluation, beside: Sequence[Evaluation], histories: 
         "curves": [] if histories is None else _curves(evaluation, histories),
         "responses": [] if histories is None else _responses(evaluation, histories),
         "most_responses": _MOST_RESPONSES,
+        **({} if race is None else {"race": _race(race)}),
+    }
+
+
+def _race(race: Course) -> dict[str, Any]:
+    label, x = across(race)
+    return {
+        "label": label,
+        "x": _short(x),
+        "ticks": _short(ticks(x)),
+        "pairs": [
+            {"a": pair.ahead, "low": _short(pair.low), "high": _short(pair.high), "decided": pair.decided}
+            for pair in chosen(race)
+        ],
     }
 
 

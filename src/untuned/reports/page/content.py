@@ -10,7 +10,9 @@ from typing import Any
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.plans import Plan
+from untuned.races.course import Course
 from untuned.reports.citing import citation
+from untuned.reports.closing import chosen, sentence
 from untuned.reports.curves import trials_in
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
@@ -26,6 +28,7 @@ def content(
     histories: Histories | None,
     charts: Mapping[str, Any],
     plans: Sequence[Plan],
+    race: Course | None,
     *,
     title: str,
     command: str,
@@ -90,8 +93,27 @@ def content(
             ("trials in all", f"{int(evaluation.trials_ae.sum()):,}"),
             ("scores' fingerprint", evaluation.scores.fingerprint),
         ],
+        "race": None if race is None else _race(race),
         "command": command,
         "citation": citation(version),
+    }
+
+
+def _race(race: Course) -> dict[str, Any]:
+    """Return how the race went: sentences, trials of every algorithm, and the pairs that are drawn."""
+    named = replace(race, algorithms=tuple(map(isolated, race.algorithms)))
+    return {
+        "sentences": named.sentences(),
+        "shares": named.shares(),
+        "pairs": [
+            {
+                "ahead": race.algorithms[pair.ahead],
+                "behind": race.algorithms[pair.behind],
+                "sentence": signed(sentence(pair)),
+            }
+            for pair in chosen(race)
+        ],
+        "cut": len(race.pairs) > len(chosen(race)),
     }
 
 

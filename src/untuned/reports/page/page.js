@@ -308,7 +308,49 @@
     ];
   }
 
-  const kinds = { aggregate, order, distribution, curve, efficiency, response };
+  // Bounds hold from their round on, so both ends are steps; all panels have one scale.
+  function closing(element, number) {
+    const { label, x, ticks, pairs } = data.race;
+    const several = x.length > 1 && { type: "log", range: [x[0], x[x.length - 1]].map(Math.log10) };
+    const each = pairs[number];
+    const widest = Math.max(...pairs.flatMap((pair) => pair.low.concat(pair.high)).map(Math.abs)) * 1.05;
+    const end = (y, more) => ({
+      type: "scatter",
+      mode: "lines",
+      x,
+      y,
+      line: { color: colour(each.a), width: 1.5, shape: "hv" },
+      customdata: x.map((_, k) => [k + 1, said(each.low[k]), said(each.high[k])]),
+      hovertemplate: "round %{customdata[0]}<br>%{customdata[1]} to %{customdata[2]}<extra></extra>",
+      ...more,
+    });
+    const traces = [end(each.low), end(each.high, { fill: "tonexty", fillcolor: colour(each.a) + "33" })];
+    if (each.decided !== null) {
+      traces.push({
+        type: "scatter",
+        mode: "markers",
+        x: [x[each.decided]],
+        y: [0],
+        cliponaxis: false,
+        marker: { color: colour(each.a), size: 10, line: { width: 1.5, color: ink("--ground") } },
+        hovertemplate: `decided in round ${each.decided + 1}<extra></extra>`,
+      });
+    }
+    return [
+      traces,
+      layout({
+        xaxis: axis(plain(label), { tickvals: ticks, ticktext: ticks.map(said), ...several }),
+        yaxis: axis("difference of scores", {
+          range: [-widest, widest],
+          zeroline: true,
+          zerolinecolor: ink("--text"),
+          zerolinewidth: 1,
+        }),
+      }),
+    ];
+  }
+
+  const kinds = { aggregate, order, distribution, curve, efficiency, response, closing };
   const drawn = new Set();
 
   function draw(element) {

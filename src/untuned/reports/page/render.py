@@ -11,6 +11,7 @@ from markupsafe import Markup
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
 from untuned.plans import Plan
+from untuned.races.course import Course
 from untuned.reports.page.charts import chart_data
 from untuned.reports.page.content import content, signed
 from untuned.reports.tables.digits import MISSING
@@ -25,6 +26,7 @@ def page(
     beside: Sequence[Evaluation] = (),
     histories: Histories | None = None,
     plans: Sequence[Plan] = (),
+    race: Course | None = None,
 ) -> str:
     """Return a self-contained HTML document; the same evaluation gives the same text.
 
@@ -44,11 +46,13 @@ def page(
         What the trials recorded in addition to scores.
     plans
         How many trials would settle what is open.
+    race
+        How the study was raced; None for one that was not.
     """
     from plotly.offline import get_plotlyjs
 
-    charts = chart_data(evaluation, beside, histories)
-    written = content(evaluation, beside, histories, charts, plans, title=title, command=command, version=version)
+    charts = chart_data(evaluation, beside, histories, race)
+    written = content(evaluation, beside, histories, charts, plans, race, title=title, command=command, version=version)
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template.filters |= {"score": _score, "percent": _percent, "share": _share}

@@ -1,0 +1,132 @@
+"""``untuned race``: trials until a goal is reached, where they help most."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from untuned.cli.collecting import (
+    AsJson,
+    Engine,
+    KeepGoing,
+    Out,
+    Quiet,
+    RayAddress,
+    Replace,
+    StudyFile,
+    Workers,
+    stoppable,
+)
+from untuned.cli.evaluate import print_evaluation
+from untuned.cli.judging_options import takes_records
+from untuned.cli.terminal import print_bytes
+from untuned.errors import Stopped
+from untuned.judge.judging import Judging
+
+if TYPE_CHECKING:
+    from untuned.cli.progress import Display
+    from untuned.races.racing import Look
+    from untuned.races.result import Race
+
+
+@takes_records
+def race(
+    study: StudyFile,
+    goal: Annotated[
+        str,
+        typer.Option(
+            "--goal",
+            metavar="GOAL",
+            help="best, top:3, all, vs:NAME or pairs A>B,C>D; 'best within 0.02': smaller differences may stay open.",
+        ),
+    ] = "best",
+    hours: Annotated[
+        float | None,
+        typer.Option(
+            "--hours", metavar="H", help="How long it may collect, earlier sessions included; no limit by default."
+        ),
+    ] = None,
+    max_trials: Annotated[
+        int | None,
+        typer.Option("--max-trials", metavar="N", help="How many trials there may be in all; no limit by default."),
+    ] = None,
+    rule: Annotated[
+        str,
+        typer.Option(
+            "--rule", metavar="by-cost|eliminate|equal", help="Which cells get trials; see untuned list rules."
+        ),
+    ] = "by-cost",
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            "--costs", metavar="FOLDER", help="A raced study: its seconds per trial plan the rounds, for a replay."
+        ),
+    ] = None,
+    out: Out = None,
+    workers: Workers = None,
+    engine: Engine = "local",
+    ray_address: RayAddress = None,
+    replace: Replace = False,
+    keep_going: KeepGoing = False,
+    *,
+    judging: Judging,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run trials until a goal is reached, where they help most; rerun the command to resume."""
+    from untuned import api
+    from untuned.collect.session import results_folder
+
+    folder = out or results_folder(study)
+    with stoppable(quiet or as_json) as (stop, display):
+        display.race = "round 1: "
+        found = api.race(
+            study,
+            goal,
+            folder,
+            hours=hours,
+            max_trials=max_trials,
+            rule=rule,
+            costs=costs,
+            judging=judging,
+            replace=replace,
+            keep_going=keep_going,
+            engine=engine,
+            workers=workers,
+            ray_address=ray_address,
+            stop=stop,
+            watch=display.collecting,
+            look=lambda look: _tell(look, display),
+            progress=display.judging,
+        )
+    if as_json:
+        print_bytes(found.to_json())
+    else:
+        _print(found, folder, quiet)
+    if found.ending == "stopped":
+        with stoppable(quiet):
+            raise Stopped(f"{found.looks[-1].trials if found.looks else 0:,} trials of complete rounds are in {folder}")
+
+
+def _tell(look: "Look", display: "Display") -> None:
+    """Print a line about a round, and what the progress of the next one begins with."""
+    from untuned.races.result import count, line
+
+    if display.rounds is not None:
+        display.rounds(line(look))
+    display.race = f"round {look.number + 1}, {count(sum(map(len, look.open.values())))} open: "
+
+
+def _print(found: "Race", folder: Path, quiet: bool) -> None:
+    from untuned.cli.terminal import console, text
+
+    screen = console(100)
+    for sentence in found.sentences():
+        screen.print(text(screen, sentence))
+    if found.evaluation is None or found.ending == "stopped":
+        return
+    screen.print()
+    print_evaluation(found.evaluation, by_environment=False)
+    if not quiet:
+        typer.echo(f"\nThe trials are in {folder}. Next: untuned report {shlex.quote(str(folder))} --out report.html")

@@ -1,0 +1,71 @@
+"""The rounds of a race: which of those that the study's log announces are complete.
+
+A round is announced before its trials are run: ``{"kind": "round", "numbers": ...}``, with the number of trials that
+every cell has in all once the round is complete. The order is that of the algorithms and environments of the first
+entry, ``{"kind": "declared", ...}``.
+"""
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from untuned.scores import Ints, ScoreTable
+
+
+def with_rounds(table: ScoreTable, log: Sequence[Mapping[str, Any]]) -> ScoreTable:
+    """Return a study's table with the complete rounds of its race; without a race, the table as it is.
+
+    A table with an algorithm or an environment that was not declared has no complete round: no guarantee is about it.
+
+    Parameters
+    ----------
+    table
+        What is compared, with the number of scores before the first gap.
+    log
+        The race's log. A wrong form is a KeyError, an IndexError or a TypeError.
+    """
+    if not log:
+        return table
+    declared = declaration(log)
+    shape = (len(table.algorithms), len(table.environments))
+    rounds: Ints = np.empty((0, *shape), dtype=np.int64)
+    if not undeclared(table, declared):
+        rows = [declared["algorithms"].index(name) for name in table.algorithms]
+        columns = [declared["environments"].index(name) for name in table.environments]
+        numbers = [
+            [[operator.index(entry["numbers"][a][e]) for e in columns] for a in rows]
+            for entry in log
+            if entry["kind"] == "round"
+        ]
+        assert table.unbroken_ae is not None
+        announced = np.array(numbers, dtype=np.int64).reshape(len(numbers), *shape)
+        complete = (announced <= table.unbroken_ae).all(axis=(1, 2))
+        rounds = announced[: np.count_nonzero(np.logical_and.accumulate(complete))]
+    rounds.setflags(write=False)
+    return replace(table, rounds=rounds, declared=MappingProxyType(declared))
+
+
+def undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the algorithms and environments of a table that the race did not declare."""
+    return tuple(
+        name
+        for kind, names in (("algorithms", table.algorithms), ("environments", table.environments))
+        for name in names
+        if name not in declared[kind]
+    )
+
+
+def declaration(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the first entry, under the names that what it declared has now."""
+    declared = dict(log[0])
+    for kind in ("algorithms", "environments"):
+        names = list(declared[kind])
+        for entry in log:
+            if entry["kind"] == "renamed" and entry["of"] == kind:
+                names = [entry["new"] if name == entry["old"] else name for name in names]
+        declared[kind] = names
+    return declared

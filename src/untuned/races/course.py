@@ -1,0 +1,152 @@
+"""`Course`: how a race went, from its log."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.rounds import declaration
+from untuned.plans import in_words
+from untuned.races.goals import Goal, Known, Pair
+from untuned.races.result import ENDINGS, WEIGHTINGS, count
+from untuned.scores import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class PairCourse:
+    """The bounds on the difference of two algorithms, round by round.
+
+    Attributes
+    ----------
+    ahead, behind
+        Numbers of the algorithms: the difference is that of the first from the second.
+    low, high
+        After every round.
+    decided
+        The number of the look that decided it, from 0; None while it is open.
+    """
+
+    ahead: int
+    behind: int
+    low: Floats
+    high: Floats
+    decided: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How a race went.
+
+    Attributes
+    ----------
+    goal
+        The last one that was pursued.
+    ending
+        Why it ended, a sentence without its full stop.
+    algorithms
+        Their names, as declared.
+    trials_ka
+        Trials of every algorithm after every look, [look, algorithm].
+    seconds
+        Of collecting, after every look.
+    weighting
+        What the bounds are under, in words.
+    knowns, opens
+        Estimates, bounds, verdicts and open pairs after every look.
+    """
+
+    goal: Goal
+    ending: str
+    algorithms: tuple[str, ...]
+    trials_ka: Ints
+    seconds: Floats
+    weighting: str
+    knowns: tuple[Known, ...]
+    opens: tuple[tuple[Pair, ...], ...]
+
+    @classmethod
+    def of(cls, log: Sequence[Mapping[str, Any]]) -> "Course | None":
+        """Return what a log says; None for a study that was not raced, or before the first look."""
+        looks = [entry for entry in log if entry["kind"] == "look"]
+        goals = [entry["goal"] for entry in log if entry["kind"] in ("begun", "ended")]
+        if not looks or not goals:
+            return None
+        name = next(iter(looks[0]["weightings"]))
+        shown = [entry["weightings"][name] for entry in looks]
+        rounds = [entry["numbers"] for entry in log if entry["kind"] == "round"][: len(looks)]
+        last = log[-1]
+        return cls(
+            Goal.parse(goals[-1]),
+            ENDINGS[last["ending"]] if last["kind"] == "ended" else "The race has not ended",
+            tuple(declaration(log)["algorithms"]),
+            np.array(rounds, dtype=np.int64).sum(axis=2),
+            np.array([entry["elapsed"] for entry in looks], dtype=np.float64),
+            WEIGHTINGS[name],
+            tuple(_known(each) for each in shown),
+            tuple(tuple((int(a), int(b)) for a, b in each["open"]) for each in shown),
+        )
+
+    def ordered(self, algorithms: tuple[str, ...]) -> "Course":
+        """Return the same with ``algorithms`` in another order."""
+        old = [self.algorithms.index(name) for name in algorithms]
+        new = {a: number for number, a in enumerate(old)}
+        both = np.ix_(old, old)
+        knowns = tuple(
+            Known(each.score_a[old], each.high_ab[both], each.better_ab[both], each.same_ab[both])
+            for each in self.knowns
+        )
+        opens = tuple(tuple((new[a], new[b]) for a, b in pairs) for pairs in self.opens)
+        return replace(self, algorithms=algorithms, trials_ka=self.trials_ka[:, old], knowns=knowns, opens=opens)
+
+    def sentences(self) -> list[str]:
+        """Return the goal, what it took and what is open."""
+        rounds = "1 round" if len(self.opens) == 1 else f"{len(self.opens)} rounds"
+        trials = f"{int(self.trials_ka[-1].sum()):,} trials in {rounds}, {in_words(float(self.seconds[-1]) / 3600.0)}"
+        left = self.opens[-1]
+        named = [f"{self.algorithms[a]} and {self.algorithms[b]}" for a, b in left[:3]]
+        more = [f"{len(left) - 3} more"] if len(left) > 3 else []
+        rest = f"{count(len(left))} open: {', '.join([*named, *more])}" if left else "no pair is open"
+        return [
+            f"Raced for the goal '{self.goal.short}': {trials} of collecting. {self.ending}.",
+            f"Last look, {self.weighting}: {rest}.",
+        ]
+
+    def shares(self) -> list[str]:
+        """Return how many trials every algorithm got, and when no open pair needed it any more; most trials first."""
+        found = []
+        for a in sorted(range(len(self.algorithms)), key=lambda each: -int(self.trials_ka[-1, each])):
+            needed = [k for k, pairs in enumerate(self.opens) if any(a in pair for pair in pairs)]
+            if needed and needed[-1] == len(self.opens) - 1:
+                when = "still in an open pair"
+            else:
+                when = f"in no open pair after round {needed[-1] + 2 if needed else 1}"
+            found.append(f"{self.algorithms[a]}: {int(self.trials_ka[-1, a]):,} trials, {when}.")
+        return found
+
+    @cached_property
+    def pairs(self) -> tuple[PairCourse, ...]:
+        """The pairs that the goal asks for: those that are open first, then those that were decided last."""
+        asked = [pair for pair in self.goal.asked(self.knowns[-1], self.algorithms) if not self._same(*pair)]
+        found = [self._pair(*pair) for pair in asked]
+        return tuple(sorted(found, key=lambda each: -len(self.opens) if each.decided is None else -each.decided))
+
+    def _same(self, a: int, b: int) -> bool:
+        high_ab = self.knowns[-1].high_ab
+        return bool(high_ab[a, b] == 0.0 == high_ab[b, a])
+
+    def _pair(self, a: int, b: int) -> PairCourse:
+        decided = next((k for k, known in enumerate(self.knowns) if known.decided(a, b)), None)
+        low = np.array([-known.high_ab[b, a] for known in self.knowns])
+        high = np.array([known.high_ab[a, b] for known in self.knowns])
+        return PairCourse(a, b, low, high, decided)
+
+
+def _known(entry: Mapping[str, Any]) -> Known:
+    n = len(entry["scores"])
+    better = np.zeros((n, n), dtype=np.bool_)
+    for a, b in entry["better"]:
+        better[a, b] = True
+    high = np.array(entry["high"], dtype=np.float64)
+    return Known(np.array(entry["scores"], dtype=np.float64), high, better, np.eye(n, dtype=np.bool_))

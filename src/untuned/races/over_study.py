@@ -1,0 +1,300 @@
+"""`StudySource`: the trials of a study, for a race; and what was declared before its first look."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replaced
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from untuned.collect.engines.engine import Engine, opened
+from untuned.collect.progress import Watch
+from untuned.collect.rounds import declaration
+from untuned.collect.session import Session, results_folder
+from untuned.collect.store.store import RESULTS_NAME
+from untuned.collect.study import Study
+from untuned.errors import InvalidInput
+from untuned.judge.evaluate import Progress as Steps
+from untuned.judge.judging import GAME, UNIFORM, Judging, whole
+from untuned.judge.methods import ANYTIME
+from untuned.judge.pooled.rounds import cut_numbers
+from untuned.judge.weights import weights_of
+from untuned.processors import processors
+from untuned.races.goals import Goal
+from untuned.races.racing import Budget, Look, Racing
+from untuned.races.result import Race
+from untuned.races.rules import DEFAULT, Rule, rule_of
+from untuned.scores import Floats, Ints, ScoreTable
+from untuned.verdicts import listed
+from untuned.version import __version__
+
+_NAMED = ("algorithms", "environments")
+_NEW = "start a new study in another folder (--out)"
+
+
+class StudySource:
+    """The trials of a study.
+
+    Parameters
+    ----------
+    session
+        The study, opened.
+    engine
+        What runs trials.
+    workers
+        How many run at the same time.
+    keep_going
+        Whether to run all trials of an algorithm whose first ones all failed.
+    watch
+        Called with the progress of a round.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        engine: Engine,
+        workers: int,
+        *,
+        keep_going: bool = False,
+        watch: Watch | None = None,
+    ) -> None:
+        self._session = session
+        self._engine = engine
+        self._keep_going = keep_going
+        self._watch = watch
+        self._begun = time.monotonic()
+        self.workers = workers
+        self.names = _in_declared_order(session)
+
+    def log(self) -> Sequence[Mapping[str, Any]]:
+        """Return the entries of the log."""
+        return self._session.race_log()
+
+    def note(self, entry: Mapping[str, Any]) -> None:
+        """Add an entry to the log."""
+        self._session.log_race(entry)
+
+    def collect(self, numbers_ae: Ints, stop: Callable[[], bool]) -> bool:
+        """Run trials until every cell has its number; return whether all of them are there."""
+        algorithms, environments = self.names
+        wanted = {
+            (algorithm, environment): int(numbers_ae[a, e])
+            for a, algorithm in enumerate(algorithms)
+            for e, environment in enumerate(environments)
+        }
+        found = self._session.collect(
+            wanted, engine=self._engine, keep_going=self._keep_going, stop=stop, watch=self._watch
+        )
+        return found.complete
+
+    def scores(self) -> ScoreTable:
+        """Return all scores, with the complete rounds."""
+        return self._session.scores().select(*self.names)
+
+    def costs(self, numbers_ae: Ints) -> Floats:
+        """Return the mean seconds of the first trials of every cell, [a, e]; NaN where there are none."""
+        return self._session.seconds(numbers_ae)
+
+    def elapsed(self) -> float:
+        """Return the seconds since this object was made."""
+        return time.monotonic() - self._begun
+
+
+def raced(
+    study: Study | str | Path,
+    goal: str,
+    folder: str | Path | None,
+    *,
+    hours: float | None = None,
+    max_trials: int | None = None,
+    rule: str | Rule = DEFAULT,
+    costs: Any = None,
+    judging: Judging,
+    replace: bool = False,
+    keep_going: bool = False,
+    engine: str | Engine = "local",
+    workers: int | None = None,
+    ray_address: str | None = None,
+    watch: Watch | None = None,
+    look: Callable[[Look], None] | None = None,
+    progress: Steps | None = None,
+    stop: Callable[[], bool] | None = None,
+    judged: bool = True,
+) -> Race:
+    """Race on a study: see `untuned.race`; unless ``judged``, its trials are not evaluated at the end."""
+    judging = for_races(judging)
+    aim, chosen = Goal.parse(goal), rule_of(rule)
+    budget = Budget(_seconds(hours), None if max_trials is None else whole("max_trials", max_trials, 1, "or None"))
+    if replace:
+        _check_new(results_folder(study) if folder is None else Path(folder).expanduser())
+    with Session.open(study, folder, replace=replace) as session:
+        names = _in_declared_order(session)
+        judging.check(*names)
+        aim.check(names[0])
+        budget.check(*names)
+        given = _costs(costs, session.names, names)
+        with opened(engine, workers, ray_address) as running:
+            count = getattr(running, "workers", None) or (processors() if workers is None else workers)
+            source = StudySource(session, running, count, keep_going=keep_going, watch=watch)
+            racing = Racing(source, aim, judging, chosen, budget, given, look, stop)
+            declare(source, session, judging)
+            source.note({"kind": "begun", "goal": aim.text, "time": time.time()})
+            ending = racing.run()
+            source.note({"kind": "ended", "ending": ending, "goal": aim.text, "time": time.time()})
+        found = None
+        if racing.looks and judged:
+            found = judging.judge(session.scores(), workers=count, progress=progress)
+        return Race(session.folder, aim, ending, *names, tuple(racing.looks), found, count)
+
+
+def _in_declared_order(session: Session) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names in the order of the race's log, whose numbers are in that order; without one, the study's."""
+    log = session.race_log()
+    declared = declaration(log) if log else {}
+    algorithms, environments = (
+        tuple(declared[kind]) if sorted(declared.get(kind, ())) == sorted(names) else names
+        for kind, names in zip(_NAMED, session.names, strict=True)
+    )
+    return algorithms, environments
+
+
+def _check_new(folder: Path) -> None:
+    """Refuse to replace anything in a race: done once, what it declared would be gone."""
+    if not (folder / RESULTS_NAME).is_file():
+        return
+    with Session.at(folder) as session:
+        if session.race_log():
+            raise InvalidInput(
+                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or {_NEW}"
+            )
+
+
+def for_races(judging: Judging) -> Judging:
+    """Return the options of a race: equal weights by default, and methods that hold at all times."""
+    if judging.intervals not in (None, ANYTIME) or judging.conventions != "valid" or judging.max_algorithms is not None:
+        raise InvalidInput(
+            "a race takes methods that hold at all times, for the algorithms that it begins with: leave intervals, "
+            "conventions and max_algorithms out"
+        )
+    return replaced(judging, intervals=ANYTIME, weights=UNIFORM if judging.weights is None else judging.weights)
+
+
+def _seconds(hours: float | None) -> float:
+    if hours is None:
+        return math.inf
+    if isinstance(hours, bool) or not isinstance(hours, Real) or not 0.0 < float(hours) < math.inf:
+        raise InvalidInput(f"hours={hours!r}: pass a positive number, 0.5 for half an hour, or None for no limit")
+    return 3600.0 * float(hours)
+
+
+def _costs(
+    given: Any, names: tuple[Sequence[str], Sequence[str]], ordered: tuple[Sequence[str], Sequence[str]]
+) -> Floats | None:
+    """Return seconds per trial, [a, e] or [round, a, e]; None for what is measured.
+
+    Parameters
+    ----------
+    given
+        An array in the order of ``names``, or the folder of a raced study.
+    names, ordered
+        The algorithms and environments as the study has them, and in the order that is returned.
+    """
+    shape = (len(names[0]), len(names[1]))
+    if given is None:
+        return None
+    if isinstance(given, str | Path):
+        with Session.at(given) as other:
+            log = other.race_log()
+        rounds = [entry["costs"] for entry in log if entry["kind"] == "round"]
+        if log:
+            before = declaration(log)
+            if any(sorted(before[kind]) != sorted(each) for kind, each in zip(_NAMED, names, strict=True)):
+                raise InvalidInput(f"{given} has other algorithms or environments: name a race of the same ones")
+            names = before["algorithms"], before["environments"]
+        # Rounds of trials that were there before the race have no plan, hence no costs.
+        kept = [each for each in rounds if each is not None]
+        if not kept:
+            raise InvalidInput(f"{given} was not raced, so it has no record of costs: name another study")
+        given = [kept[0] if each is None else each for each in rounds]
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape[-2:] != shape or found.ndim not in (2, 3) or not (np.isfinite(found) & (found > 0.0)).all():
+        raise InvalidInput(
+            f"costs are positive seconds per trial, one for each of {shape[0]} algorithms on each of {shape[1]} "
+            "environments: pass an array [algorithm, environment], or the folder of a raced study with the same ones"
+        )
+    rows, columns = ([there.index(name) for name in each] for there, each in zip(names, ordered, strict=True))
+    return np.ascontiguousarray(found[..., rows, :][..., columns])
+
+
+def declare(source: StudySource, session: Session, judging: Judging) -> None:
+    """Write down what must not change during a race, or refuse what has changed.
+
+    Trials that are there before the first look are cut into rounds at fixed numbers, whatever decided how many there
+    are.
+
+    Raises
+    ------
+    InvalidInput
+        When delta, the weights, the algorithms or the environments are others than those that were declared.
+    """
+    algorithms, environments = source.names
+    entry: dict[str, Any] = {
+        "kind": "declared",
+        "delta": judging.delta,
+        "weights": declared_weights(judging, algorithms, environments),
+        "algorithms": list(algorithms),
+        "environments": list(environments),
+        "version": __version__,
+        "time": time.time(),
+    }
+    log = source.log()
+    if log:
+        _check(session, declaration(log), entry)
+    else:
+        source.note(entry)
+    rounds = [each for each in log if each["kind"] == "round"]
+    # Those of a race that was killed while it wrote them down are completed.
+    if session.collected and all(each["costs"] is None for each in rounds):
+        weights = [q_er for q_er in weights_of(judging, algorithms, environments).values() if q_er is not None]
+        weights_e = weights[0].sum(axis=1) if GAME not in judging.weightings and weights else None
+        for numbers_ae in cut_numbers(source.scores().trials, weights_e)[len(rounds) :]:
+            source.note({"kind": "round", "numbers": numbers_ae.tolist(), "costs": None})
+
+
+def declared_weights(judging: Judging, algorithms: Sequence[str], environments: Sequence[str]) -> Any:
+    """Return the weights as the log has them: a name, or [environment, reference]."""
+    if isinstance(judging.weights, str):
+        return judging.weights
+    (q_er,) = weights_of(judging, algorithms, environments).values()
+    assert q_er is not None
+    return q_er.tolist()
+
+
+def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    for key in _NAMED:
+        added = [name for name in now[key] if name not in before[key]]
+        removed = [name for name in before[key] if name not in now[key]]
+        if added or removed:
+            changes = [f"{listed(names)} {verb}" for names, verb in ((added, "added"), (removed, "removed")) if names]
+            raise InvalidInput(
+                f"the race in {session.folder} was declared with other {key}: {listed(changes)}. Every score is "
+                f"relative to all of them, so what was found so far would not hold. Restore them, or {_NEW}: "
+                f"that runs all {sum(session.store.counts().values()):,} trials again"
+            )
+    for key, advice in (("delta", f"--delta {before['delta']:g}"), ("weights", "the same --weights")):
+        if before[key] != now[key]:
+            raise InvalidInput(
+                f"the race in {session.folder} was declared with {key}={_short(before[key])}, and now has "
+                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or {_NEW}: "
+                f"that runs all {sum(session.store.counts().values()):,} trials again"
+            )
+
+
+def _short(value: Any) -> str:
+    return f"{value!r}" if not isinstance(value, list) else "given ones"

@@ -1,0 +1,252 @@
+"""`untuned.race` on small studies: from the first round to the evaluation, continued, refused, on every engine."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import untuned
+from support import needs
+from untuned.collect.session import Session
+from untuned.errors import InvalidInput, UnknownName
+from untuned.races.result import Race
+from untuned.races.rules import View
+
+STUDY = untuned.Study(
+    "small",
+    algorithms=["sarsa", "q", "ac"],
+    environments=["chain-10-stochastic", "gridworld-5-stochastic"],
+    trials=7,
+    seed=5,
+)
+COSTS = np.array([[1.0, 2.0], [1.5, 1.0], [1.0, 3.0]])
+
+
+def race(folder: Path, goal: str = "best", study: untuned.Study = STUDY, **options: Any) -> Race:
+    options = {"max_trials": 150, "engine": "in-process", "costs": COSTS, **options}
+    return untuned.race(study, goal, folder, **options)
+
+
+def log_of(folder: Path, kind: str) -> list[dict[str, Any]]:
+    with Session.at(folder) as session:
+        return [entry for entry in session.race_log() if entry["kind"] == kind]
+
+
+def rounds_of(folder: Path) -> list[Any]:
+    return [entry["numbers"] for entry in log_of(folder, "round")]
+
+
+def facts(found: Race) -> tuple[Any, ...]:
+    known = [look.known["uniform"] for look in found.looks]
+    return (
+        found.ending,
+        [look.trials_ae.tolist() for look in found.looks],
+        [each.better_ab.tolist() for each in known],
+        [each.high_ab.tolist() for each in known],
+    )
+
+
+def test_from_the_first_round_to_the_evaluation(tmp_path: Path) -> None:
+    looks: list[Any] = []
+    found = race(tmp_path, look=looks.append)
+    assert found.ending == "trials"
+    assert not found.reached
+    assert [look.trials for look in found.looks] == [look.trials for look in looks]
+    assert 100 < found.looks[-1].trials <= 150
+    assert rounds_of(tmp_path) == [look.trials_ae.tolist() for look in found.looks]
+    (declared,) = log_of(tmp_path, "declared")
+    assert (declared["delta"], declared["weights"]) == (0.05, "uniform")
+    assert declared["algorithms"] == list(found.algorithms) == ["sarsa", "q", "ac"]
+    assert [entry["ending"] for entry in log_of(tmp_path, "ended")] == ["trials"]
+    assert found.evaluation is not None
+    assert [each.method for each in found.evaluation.rankings] == ["pooled-rounds"]
+    assert not found.evaluation.warnings
+    assert "Under equal weights" in str(found)
+    assert found.to_dict()["looks"][-1]["trials_by_cell"] == rounds_of(tmp_path)[-1]
+    assert found.to_json()
+
+
+def test_raced_twice_in_one_process(tmp_path: Path) -> None:
+    """The function is not hidden by the modules that it loads."""
+    assert facts(race(tmp_path / "a")) == facts(race(tmp_path / "b"))
+    assert callable(untuned.race)
+
+
+def test_a_goal_that_is_reached_and_others_after_it(tmp_path: Path) -> None:
+    first = race(tmp_path, "best within 0.5", max_trials=None)
+    assert first.ending == "within"
+    rounds = rounds_of(tmp_path)
+    again = race(tmp_path, "best within 0.5", max_trials=None)
+    assert rounds_of(tmp_path) == rounds
+    assert facts(again) == facts(first)
+    larger = race(tmp_path, "all", max_trials=int(np.sum(rounds[-1])) + 100)
+    assert larger.ending == "trials"
+    assert rounds_of(tmp_path)[: len(rounds)] == rounds
+    assert len(rounds_of(tmp_path)) > len(rounds)
+    assert facts(larger)[1][: len(rounds)] == facts(first)[1]
+    assert race(tmp_path, "q>ac,sarsa>q", rule="eliminate", max_trials=None, stop=lambda: True).ending == "stopped"
+
+
+def test_trials_that_were_there_are_rounds_at_fixed_numbers(tmp_path: Path) -> None:
+    untuned.collect_scores(dataclasses.replace(STUDY, trials=13), tmp_path, engine="in-process")
+    found = race(tmp_path)
+    assert rounds_of(tmp_path)[:3] == [[[each] * 2] * 3 for each in (5, 8, 12)]
+    assert [entry["costs"] is None for entry in log_of(tmp_path, "round")[:4]] == [True, True, True, False]
+    assert len(found.looks) == len(rounds_of(tmp_path)) > 3
+    assert found.evaluation is not None
+    # Replayed from its own record.
+    other = tmp_path / "other"
+    untuned.collect_scores(dataclasses.replace(STUDY, trials=13), other, engine="in-process")
+    assert facts(race(other, costs=tmp_path)) == facts(found)
+
+
+def test_killed_while_writing_down_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    untuned.collect_scores(dataclasses.replace(STUDY, trials=13), tmp_path, engine="in-process")
+    log_race = Session.log_race
+
+    def once(session: Session, entry: Any) -> None:
+        log_race(session, entry)
+        if entry["kind"] == "round":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "log_race", once)
+        with pytest.raises(KeyboardInterrupt):
+            race(tmp_path)
+    assert len(rounds_of(tmp_path)) == 1
+    race(tmp_path)
+    assert rounds_of(tmp_path)[:3] == [[[each] * 2] * 3 for each in (5, 8, 12)]
+
+
+def test_trials_of_some_cells_alone_are_no_round(tmp_path: Path) -> None:
+    fewer = dataclasses.replace(STUDY, trials=20, environments=STUDY.environments[:1])
+    untuned.collect_scores(fewer, tmp_path, engine="in-process")
+    race(tmp_path)
+    assert rounds_of(tmp_path)[0] == [[4, 4]] * 3
+    assert facts(race(tmp_path)) == facts(race(tmp_path / "new"))
+
+
+def test_costs_that_were_measured_replay_a_race(tmp_path: Path) -> None:
+    found = race(tmp_path / "a", costs=None)
+    assert facts(race(tmp_path / "b", costs=tmp_path / "a")) == facts(found)
+    costs = [entry["costs"] for entry in log_of(tmp_path / "a", "round")]
+    assert [entry["costs"] for entry in log_of(tmp_path / "b", "round")] == costs
+    assert costs[1] != costs[2]
+
+
+def test_another_order_of_names_is_the_same_race(tmp_path: Path) -> None:
+    expected = race(tmp_path / "whole")
+    race(tmp_path / "parts", max_trials=60)
+    turned = dataclasses.replace(STUDY, algorithms=list(STUDY.algorithms)[::-1])
+    found = race(tmp_path / "parts", study=turned, max_trials=150, costs=COSTS[::-1])
+    assert found.algorithms == expected.algorithms
+    # Rounds that the smaller limit cut short are others.
+    assert found.looks[0].trials_ae.tolist() == expected.looks[0].trials_ae.tolist()
+    assert [look.trials_ae.tolist() for look in found.looks] == rounds_of(tmp_path / "parts")
+    assert facts(race(tmp_path / "parts")) == facts(found)
+
+
+def test_what_was_declared_must_not_change(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=40)
+    fewer = dataclasses.replace(STUDY, algorithms=["sarsa", "q"])
+    more = dataclasses.replace(STUDY, environments=[*STUDY.environments, "cart-pole"])
+    for options, words in (
+        ({"delta": 0.1}, r"declared with delta=0.05, and now has 0.1: .*--delta 0.05.* all \d+ trials again"),
+        ({"weights": "both"}, "declared with weights='uniform', and now has 'both'"),
+        ({"weights": {"chain-10-stochastic": 1.0}}, "and now has given ones"),
+        ({"study": fewer, "costs": None}, "declared with other algorithms: ac removed"),
+        ({"study": more, "costs": None}, "declared with other environments: cart-pole added"),
+        ({"replace": True}, "cannot be replaced"),
+        ({"costs": np.ones((2, 2))}, "costs are positive seconds"),
+        ({"costs": -COSTS}, "costs are positive seconds"),
+        ({"costs": "many"}, "no file or folder"),
+        ({"intervals": "pairing"}, "methods that hold at all times"),
+        ({"conventions": "paper"}, "leave intervals, conventions and max_algorithms out"),
+        ({"hours": 0}, "hours=0"),
+        ({"hours": float("nan")}, "hours=nan"),
+        ({"max_trials": 0}, "max_trials=0"),
+        ({"rule": 3}, "a function of a View"),
+        ({"goal": "second"}, "is not known"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            race(tmp_path, **options)
+    with pytest.raises(UnknownName):
+        race(tmp_path, "vs:mine")
+    rounds = rounds_of(tmp_path)
+    race(tmp_path, max_trials=40)
+    assert rounds_of(tmp_path) == rounds
+    untuned.collect_scores(STUDY, tmp_path / "plain", engine="in-process")
+    with pytest.raises(InvalidInput, match="was not raced"):
+        race(tmp_path, costs=tmp_path / "plain")
+    race(tmp_path / "two", study=fewer, costs=None, max_trials=40)
+    with pytest.raises(InvalidInput, match="other algorithms or environments"):
+        race(tmp_path, costs=tmp_path / "two")
+
+
+def test_given_weights_are_declared_and_recognised(tmp_path: Path) -> None:
+    weights = {("gridworld-5-stochastic", "q"): 1.0, ("gridworld-5-stochastic", "sarsa"): 2.0}
+    found = race(tmp_path, weights=weights)
+    assert found.evaluation is not None
+    assert not [each for each in found.evaluation.warnings if "declared" in each]
+    assert not np.array(rounds_of(tmp_path))[:, :, 0].any()
+    assert not [each for each in untuned.evaluate(tmp_path, refine=0, weights=weights).warnings if "declared" in each]
+    other = {("gridworld-5-stochastic", "q"): 1.0, ("gridworld-5-stochastic", "sarsa"): 1.0}
+    assert [each for each in untuned.evaluate(tmp_path, refine=0, weights=other).warnings if "its own weights" in each]
+    race(tmp_path, weights=weights)
+
+
+def test_evaluations_of_a_raced_study(tmp_path: Path) -> None:
+    race(tmp_path, "all")
+    default = untuned.evaluate(tmp_path, refine=0)
+    assert [(each.weights, each.method) for each in default.rankings] == [
+        ("game", "betting"),
+        ("uniform", "pooled-rounds"),
+    ]
+    for method in ("pairing", "pooled", "bentkus"):
+        weights = "uniform" if method == "pooled" else None
+        with pytest.raises(InvalidInput, match="the study was raced"):
+            untuned.evaluate(tmp_path, refine=0, intervals=method, weights=weights)
+    warned = untuned.evaluate(tmp_path, refine=0, intervals="wilson").warnings
+    assert [each for each in warned if "the method does not know" in each]
+    assert [each for each in untuned.evaluate(tmp_path, refine=0, delta=0.1).warnings if "delta=0.05" in each]
+    more = dataclasses.replace(STUDY, algorithms=[*STUDY.algorithms, "q-s"], trials=3)
+    with pytest.raises(InvalidInput, match="was raced"):
+        untuned.collect_scores(more, tmp_path, engine="in-process")
+    with pytest.raises(InvalidInput, match="was raced"):
+        untuned.run(STUDY, tmp_path, engine="in-process")
+    with more.open(tmp_path) as session:
+        session.collect(engine="in-process")
+    added = untuned.evaluate(tmp_path, refine=0, weights="uniform")
+    assert [each for each in added.warnings if "other algorithms or environments (q-s)" in each]
+    # No round is about it, so nothing is decided.
+    assert not added.rankings[0].pairs.better_ab.any()
+
+
+def test_a_rule_of_one_s_own(tmp_path: Path) -> None:
+    def first_cell(view: View) -> Any:
+        wanted = np.zeros(view.trials_ae.shape)
+        wanted[0, 0] = 16.0
+        return wanted
+
+    found = race(tmp_path, rule=first_cell, max_trials=90)
+    trials = found.looks[-1].trials_ae
+    assert trials[0, 0] > 2 * trials[1:].max()
+    assert (np.diff([look.trials_ae for look in found.looks], axis=0) >= 2).all()
+    with pytest.raises(InvalidInput, match="a rule returns"):
+        race(tmp_path / "wrong", rule=lambda view: [1, 2])
+
+
+@pytest.mark.parametrize("options", [{"engine": "local", "workers": 1}, {"engine": "local", "workers": 2}])
+def test_engines_run_the_same_race(tmp_path: Path, options: dict[str, Any]) -> None:
+    assert facts(race(tmp_path / "there", **options)) == facts(race(tmp_path / "here"))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_race_on_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs.extra("ray", "ray")
+    monkeypatch.setitem(os.environ, "RAY_USAGE_STATS_ENABLED", "0")
+    assert facts(race(tmp_path / "there", engine="ray", workers=2)) == facts(race(tmp_path / "here"))
