@@ -382,6 +382,12 @@ def in_words(hours: float) -> str:
     return "less than 1 second"
 
 
+def about(hours: float) -> str:
+    """Return an estimated time: about 8.3 hours, or less than 1 second."""
+    words = in_words(hours)
+    return words if words.startswith("less") else f"about {words}"
+
+
 _REASONS: dict[Why, str] = {
     "beyond": "Not even {most} trials per cell would tell {pairs}.",
     "tied": "No number of trials would tell {pairs}, if their percentiles are what they seem: too many are equal.",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from untuned.evaluation import Evaluation
-from untuned.plans import in_words
+from untuned.plans import about, in_words
 from untuned.races.goals import Goal, Pair
 from untuned.races.racing import Ending, Look, entry_of
 from untuned.verdicts import listed
@@ -135,8 +135,7 @@ def _pair(look: Look, weighting: str, pair: Pair) -> str:
 def _price(cost: float) -> str:
     if math.isinf(cost):
         return "no known number of trials would decide the pair"
-    words = in_words(cost / 3600.0)
-    return f"{'' if words.startswith('less') else 'about '}{words} more would decide the pair"
+    return f"{about(cost / 3600.0)} more would decide the pair"
 
 
 def _cells(look: Look, weighting: str) -> list[str]:

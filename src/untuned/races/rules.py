@@ -32,8 +32,6 @@ ROWS = 8
 LEAST = 2
 # A reference matters from this part of an equal share on.
 _MATTERS = 0.1
-# By how much evidence may fall short of its prediction, at most.
-_SHORT = 10.0
 # How often numbers of trials are doubled to find those that decide a pair, at most.
 _DOUBLINGS = 12
 # More than this of a cell is not run in a round.
@@ -118,7 +116,7 @@ class View:
         if gained_ab is not None and len(apart):
             gained = np.array([max(gained_ab[a, b], 1.0) for a, b in self.open])
             now = (variance_pae / np.maximum(self.trials_ae, 1)).sum(axis=(1, 2))
-            found /= np.clip(np.square(apart) / (2.0 * now * gained), 1.0, _SHORT)
+            found /= np.maximum(np.square(apart) / (2.0 * now * gained), 1.0)
         return found
 
     def costs_of_pairs(self, variance_pae: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from untuned.evaluation import Evaluation
 from untuned.judge.plan import plan
-from untuned.plans import Plan, in_words
+from untuned.plans import Plan, about
 from untuned.races.racing import Look
 from untuned.reproduction.conclusions import Names, claims
 from untuned.scores import Floats, Ints
@@ -43,12 +43,12 @@ class Prices:
         under = self.found.under(weighting)
         left = [pair for pair in pairs if under.verdict(*pair) not in ("better", "worse")]
         hours = [self._of_pair(weighting, pair) for pair in left]
-        return UNKNOWN if not hours or None in hours else f"about {in_words(max(h for h in hours if h is not None))}"
+        return UNKNOWN if not hours or None in hours else about(max(h for h in hours if h is not None))
 
     def of_trials(self, numbers_ae: Ints) -> str:
         """Return how long it would take until every cell has its number of trials."""
         more = np.maximum(numbers_ae - self.found.trials_ae, 0)
-        return f"about {in_words(float((more * self.cost_ae).sum()) / self.workers / 3600.0)}"
+        return about(float((more * self.cost_ae).sum()) / self.workers / 3600.0)
 
     def _of_pair(self, weighting: str, pair: Names) -> float | None:
         """Return hours; None where they are unknown."""
