@@ -32,6 +32,8 @@ ROWS = 8
 LEAST = 2
 # A reference matters from this part of an equal share on.
 _MATTERS = 0.1
+# The variance of an open pair falls at least to this part before it is settled.
+_NOT_YET = 0.9
 # How often numbers of trials are doubled to find those that decide a pair, at most.
 _DOUBLINGS = 12
 # More than this of a cell is not run in a round.
@@ -116,7 +118,8 @@ class View:
         if gained_ab is not None and len(apart):
             gained = np.array([max(gained_ab[a, b], 1.0) for a, b in self.open])
             now = (variance_pae / np.maximum(self.trials_ae, 1)).sum(axis=(1, 2))
-            found /= np.maximum(np.square(apart) / (2.0 * now * gained), 1.0)
+            # A pair that is open needs more than it has, however much that is.
+            found = np.minimum(found, now * np.minimum(gained / self.standing.nats, _NOT_YET))
         return found
 
     def costs_of_pairs(self, variance_pae: Floats) -> Floats:
