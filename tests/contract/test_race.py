@@ -199,30 +199,47 @@ def test_given_weights_are_declared_and_recognised(tmp_path: Path) -> None:
 
 
 def test_evaluations_of_a_raced_study(tmp_path: Path) -> None:
-    race(tmp_path, "all")
+    found = race(tmp_path, "all")
     default = untuned.evaluate(tmp_path, refine=0)
-    assert [(each.weights, each.method) for each in default.rankings] == [
-        ("game", "betting"),
-        ("uniform", "pooled-rounds"),
-    ]
+    assert [(each.weights, each.method) for each in default.rankings] == [("uniform", "pooled-rounds")]
+    assert found.evaluation is not None
+    assert (default.pairs.better_ab == found.evaluation.pairs.better_ab).all()
+    assert not [each for each in default.warnings if "declared" in each]
+    both = untuned.evaluate(tmp_path, refine=0, weights="both")
+    assert [each.method for each in both.rankings] == ["betting", "pooled-rounds"]
+    assert [each for each in both.warnings if "its own weights" in each]
     for method in ("pairing", "pooled", "bentkus"):
-        weights = "uniform" if method == "pooled" else None
         with pytest.raises(InvalidInput, match="the study was raced"):
-            untuned.evaluate(tmp_path, refine=0, intervals=method, weights=weights)
+            untuned.evaluate(tmp_path, refine=0, intervals=method, weights="uniform")
     warned = untuned.evaluate(tmp_path, refine=0, intervals="wilson").warnings
     assert [each for each in warned if "the method does not know" in each]
     assert [each for each in untuned.evaluate(tmp_path, refine=0, delta=0.1).warnings if "delta=0.05" in each]
-    more = dataclasses.replace(STUDY, algorithms=[*STUDY.algorithms, "q-s"], trials=3)
-    with pytest.raises(InvalidInput, match="was raced"):
-        untuned.collect_scores(more, tmp_path, engine="in-process")
     with pytest.raises(InvalidInput, match="was raced"):
         untuned.run(STUDY, tmp_path, engine="in-process")
-    with more.open(tmp_path) as session:
-        session.collect(engine="in-process")
-    added = untuned.evaluate(tmp_path, refine=0, weights="uniform")
-    assert [each for each in added.warnings if "other algorithms or environments (q-s)" in each]
-    # No round is about it, so nothing is decided.
-    assert not added.rankings[0].pairs.better_ab.any()
+
+
+def test_the_default_weights_of_an_evaluation_are_those_that_were_declared(tmp_path: Path) -> None:
+    weights = {("gridworld-5-stochastic", "q"): 1.0, ("gridworld-5-stochastic", "sarsa"): 2.0}
+    for given, expected in (("both", ["game", "uniform"]), ("game", ["game"]), (weights, ["given"])):
+        folder = tmp_path / str(expected[0] + expected[-1])
+        race(folder, weights=given, max_trials=60)
+        default = untuned.evaluate(folder, refine=0)
+        assert [each.weights for each in default.rankings] == expected
+        assert not [each for each in default.warnings if "declared" in each]
+        chosen = untuned.evaluate(folder, refine=0, algorithms=["q", "sarsa"])
+        assert [each for each in chosen.warnings if "other algorithms or environments (ac)" in each]
+
+
+def test_nothing_is_written_when_other_algorithms_are_refused(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=60)
+    before = untuned.evaluate(tmp_path, refine=0).to_dict()
+    more = dataclasses.replace(STUDY, algorithms=[*STUDY.algorithms, "q-s"], trials=3)
+    for refused in (more, dataclasses.replace(STUDY, environments=STUDY.environments[:1])):
+        with pytest.raises(InvalidInput, match="was declared with other"):
+            untuned.collect_scores(refused, tmp_path, engine="in-process")
+        with pytest.raises(InvalidInput, match="was declared with other"):
+            refused.open(tmp_path)
+    assert untuned.evaluate(tmp_path, refine=0).to_dict() == before
 
 
 def test_a_rule_of_one_s_own(tmp_path: Path) -> None:

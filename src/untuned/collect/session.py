@@ -21,7 +21,7 @@ from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
-from untuned.collect.rounds import with_rounds
+from untuned.collect.rounds import declaration, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.store import RESULTS_NAME, Store
@@ -521,6 +521,8 @@ _HIDDEN_DIFFERENCE = {
 def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> None:
     """Bring a store's facts up to date; refuse when something has changed that decides results."""
     before, now = store.facts, resolved.facts
+    if log := store.race_log():
+        _check_declared(declaration(log), now, folder, sum(store.counts().values()))
     if any(store.counts().values()):
         before = with_fingerprints_of_now(
             before, now, resolved.algorithms, resolved.environments, resolved.metric.function
@@ -537,6 +539,21 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
     merged = _merged(store, before, now)
     if merged != store.facts:
         store.set_facts(merged)
+
+
+def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder: Path, trials: int) -> None:
+    """Refuse other algorithms or environments than a race declared."""
+    for kind in ("algorithms", "environments"):
+        names = [entry["name"] for entry in now[kind]]
+        added = [name for name in names if name not in declared[kind]]
+        removed = [name for name in declared[kind] if name not in names]
+        changes = [f"{listed(each)} {verb}" for each, verb in ((added, "added"), (removed, "removed")) if each]
+        if changes:
+            raise InvalidInput(
+                f"the race in {folder} was declared with other {kind}: {listed(changes)}. Every score is relative to "
+                "all of them, so what was found so far would not hold. Restore them, or start a new study in another "
+                f"folder (--out): that runs all {trials:,} trials again"
+            )
 
 
 def _set_changed_aside(

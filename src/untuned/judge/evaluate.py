@@ -221,11 +221,17 @@ def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> li
 
 
 def _for_races(table: ScoreTable, judging: Judging) -> Judging:
-    """Return the options for a study whose scores decided its numbers of trials: methods that hold at all times."""
+    """Return the options for a study whose scores decided its numbers of trials.
+
+    By default its weights are those that the race declared, and the methods those that hold at all times.
+    """
     if table.declared is None:
         return judging
-    if judging.intervals is None and judging.conventions == "valid":
-        judging = replace(judging, intervals=ANYTIME)
+    if judging.conventions == "valid":
+        if judging.weights is None and not _undeclared(table, table.declared):
+            judging = replace(judging, weights=_declared_weights(table, table.declared))
+        if judging.intervals is None:
+            judging = replace(judging, intervals=ANYTIME)
     for each in judging.weightings:
         chosen = judging.method_under(each)
         if judging.valid and not chosen.anytime:
@@ -384,7 +390,7 @@ def _of_races(judging: Judging, table: ScoreTable) -> list[str]:
     found = []
     if not judging.anytime:
         found.append("The study was raced: its scores decided the numbers of trials, which the method does not know.")
-    others = {*table.algorithms} ^ {*declared["algorithms"]} | {*table.environments} ^ {*declared["environments"]}
+    others = _undeclared(table, declared)
     if others:
         found.append(
             f"The race was declared with other algorithms or environments ({', '.join(sorted(others)[:3])}"
@@ -398,16 +404,27 @@ def _of_races(judging: Judging, table: ScoreTable) -> list[str]:
     return found
 
 
-def _weighs_as(declared: Mapping[str, Any], judging: Judging, table: ScoreTable) -> bool:
-    """Return whether the weights are those that were declared; by default they are."""
-    if judging.weights is None or isinstance(judging.weights, str):
-        return judging.weights in (None, declared["weights"])
-    (q_er,) = weights_of(judging, table.algorithms, table.environments).values()
-    if isinstance(declared["weights"], str) or q_er is None:
-        return False
+def _undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> set[str]:
+    """Return the algorithms and environments that only one of the table and the race's declaration has."""
+    return {*table.algorithms} ^ {*declared["algorithms"]} | {*table.environments} ^ {*declared["environments"]}
+
+
+def _declared_weights(table: ScoreTable, declared: Mapping[str, Any]) -> Any:
+    """Return the weights that the race declared: a name, or an array in the order of the table."""
+    if isinstance(declared["weights"], str):
+        return declared["weights"]
     rows = [declared["environments"].index(name) for name in table.environments]
     columns = [declared["algorithms"].index(name) for name in table.algorithms]
-    return bool(np.allclose(q_er, np.array(declared["weights"])[np.ix_(rows, columns)], rtol=1e-12, atol=0.0))
+    return np.array(declared["weights"])[np.ix_(rows, columns)]
+
+
+def _weighs_as(declared: Mapping[str, Any], judging: Judging, table: ScoreTable) -> bool:
+    """Return whether the weights are those that were declared."""
+    wanted = _declared_weights(table, declared)
+    if isinstance(wanted, str) or judging.weights is None or isinstance(judging.weights, str):
+        return isinstance(wanted, str) and judging.weights == wanted
+    (q_er,) = weights_of(judging, table.algorithms, table.environments).values()
+    return q_er is not None and bool(np.allclose(q_er, wanted, rtol=1e-12, atol=0.0))
 
 
 def _out_of_order(chosen: Method, table: ScoreTable) -> list[str]:

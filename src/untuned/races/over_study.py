@@ -28,7 +28,6 @@ from untuned.races.racing import Budget, Look, Racing
 from untuned.races.result import Race
 from untuned.races.rules import DEFAULT, Rule, rule_of
 from untuned.scores import Floats, Ints, ScoreTable
-from untuned.verdicts import listed
 from untuned.version import __version__
 
 _NAMED = ("algorithms", "environments")
@@ -277,16 +276,6 @@ def declared_weights(judging: Judging, algorithms: Sequence[str], environments: 
 
 
 def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    for key in _NAMED:
-        added = [name for name in now[key] if name not in before[key]]
-        removed = [name for name in before[key] if name not in now[key]]
-        if added or removed:
-            changes = [f"{listed(names)} {verb}" for names, verb in ((added, "added"), (removed, "removed")) if names]
-            raise InvalidInput(
-                f"the race in {session.folder} was declared with other {key}: {listed(changes)}. Every score is "
-                f"relative to all of them, so what was found so far would not hold. Restore them, or {_NEW}: "
-                f"that runs all {sum(session.store.counts().values()):,} trials again"
-            )
     for key, advice in (("delta", f"--delta {before['delta']:g}"), ("weights", "the same --weights")):
         if before[key] != now[key]:
             raise InvalidInput(
