@@ -139,7 +139,6 @@ def collect_scores(
     from untuned.collect.session import Session
 
     with Session.open(study, folder, shard=shard, replace=replace) as session:
-        session.check_not_raced()
         return session.collect(**options)
 
 
@@ -186,7 +185,6 @@ def run(
     judging, collecting = _judging(inspect.signature(Session.collect).parameters, judging, **options)
     with Session.open(study, folder, replace=replace) as session:
         # Before hours of trials, not after them.
-        session.check_not_raced()
         judging.check(*session.names)
         session.collect(workers=workers, **collecting).check_complete()
         table = session.scores()

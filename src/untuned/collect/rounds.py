@@ -34,19 +34,27 @@ def with_rounds(table: ScoreTable, log: Sequence[Mapping[str, Any]]) -> ScoreTab
     shape = (len(table.algorithms), len(table.environments))
     rounds: Ints = np.empty((0, *shape), dtype=np.int64)
     if not undeclared(table, declared):
-        rows = [declared["algorithms"].index(name) for name in table.algorithms]
-        columns = [declared["environments"].index(name) for name in table.environments]
-        numbers = [
-            [[operator.index(entry["numbers"][a][e]) for e in columns] for a in rows]
-            for entry in log
-            if entry["kind"] == "round"
-        ]
+        numbers = [[[each[a, e] for e in table.environments] for a in table.algorithms] for each in announced(log)]
         assert table.unbroken_ae is not None
-        announced = np.array(numbers, dtype=np.int64).reshape(len(numbers), *shape)
-        complete = (announced <= table.unbroken_ae).all(axis=(1, 2))
-        rounds = announced[: np.count_nonzero(np.logical_and.accumulate(complete))]
+        planned = np.array(numbers, dtype=np.int64).reshape(len(numbers), *shape)
+        complete = (planned <= table.unbroken_ae).all(axis=(1, 2))
+        rounds = planned[: np.count_nonzero(np.logical_and.accumulate(complete))]
     rounds.setflags(write=False)
     return replace(table, rounds=rounds, declared=MappingProxyType(declared))
+
+
+def announced(log: Sequence[Mapping[str, Any]]) -> list[dict[tuple[str, str], int]]:
+    """Return how many trials every cell has once each round is complete, by algorithm and environment."""
+    declared = declaration(log)
+    return [
+        {
+            (algorithm, environment): operator.index(entry["numbers"][a][e])
+            for e, environment in enumerate(declared["environments"])
+            for a, algorithm in enumerate(declared["algorithms"])
+        }
+        for entry in log
+        if entry["kind"] == "round"
+    ]
 
 
 def undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> tuple[str, ...]:

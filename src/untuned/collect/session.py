@@ -21,7 +21,7 @@ from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
-from untuned.collect.rounds import declaration, with_rounds
+from untuned.collect.rounds import announced, declaration, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.store import RESULTS_NAME, Store
@@ -319,6 +319,7 @@ class Session:
         """
         cells = self.cells
         numbers = self._wanted(trials)
+        self._check_planned(numbers)
         # The engine first: where no cluster answers, no store is made.
         with opened(engine, workers, ray_address) as running:
             store = self._begun(numbers)
@@ -355,6 +356,15 @@ class Session:
         numbers = wanted(study, *self.names)
         return {(cell.algorithm, cell.environment): numbers[cell.environment][cell.algorithm] for cell in self.cells}
 
+    def _check_planned(self, numbers: Mapping[Names, int]) -> None:
+        """Refuse trials outside the rounds of a race: seen before the next one is planned, they would decide it."""
+        log = self.race_log()
+        if log and not any(numbers == each for each in announced(log)):
+            raise InvalidInput(
+                f"{self.folder} was raced, and its next trials are those of its next round: continue with untuned "
+                f"race, or {NEW_STUDY}"
+            )
+
     def _begun(self, numbers: Mapping[Names, int]) -> Store:
         """Return the store, created if need be, after noting in it how many trials are wanted."""
         store = self._created()
@@ -376,11 +386,12 @@ class Session:
         environments = [each for each in self.names[1] if (algorithm, each) in failures]
         trials = self.store.trials([algorithm], environments, returns=False)
         first = next(trial for trial in trials if math.isnan(trial.score))
+        remedy = NEW_STUDY if self.race_log() else "rerun with --replace (replace=True), which sets these trials aside"
         return AlgorithmFails(
             f"{algorithm!r} failed in all of its first {count:,} trials ({listed(environments)}), so the run was "
             f"stopped. The first failure, {first.label}: {first.failure}\n"
-            f"What is finished is in {self.folder}. Fix {algorithm!r} and rerun with --replace (replace=True), which "
-            "sets these trials aside; or pass --keep-going (keep_going=True) to run all of its trials anyway"
+            f"What is finished is in {self.folder}. Fix {algorithm!r} and {remedy}; or pass --keep-going "
+            "(keep_going=True) to run all of its trials anyway"
         )
 
     def _scores_so_far(self, algorithm: str, environment: str) -> list[float]:
@@ -411,15 +422,19 @@ class Session:
         """Whether there are any trials."""
         return self._store is not None and any(self._store.counts().values())
 
-    def seconds(self, numbers_ae: Ints | None = None) -> Floats:
+    def seconds(
+        self, numbers_ae: Ints | None = None, names: tuple[Sequence[str], Sequence[str]] | None = None
+    ) -> Floats:
         """Return how long a trial of every cell took on average, [a, e]; NaN where there are none.
 
         Parameters
         ----------
         numbers_ae
             How many trials of each cell count, the first ones; None for all.
+        names
+            The algorithms and the environments in another order than that of `names`.
         """
-        algorithms, environments = self.names
+        algorithms, environments = self.names if names is None else names
         limits = np.full((len(algorithms), len(environments)), LARGEST) if numbers_ae is None else numbers_ae
         return np.array(
             [
@@ -427,14 +442,6 @@ class Session:
                 for a, row in zip(algorithms, limits.tolist(), strict=True)
             ]
         )
-
-    def check_not_raced(self) -> None:
-        """Refuse trials outside the rounds of a race: seen before the next one is planned, they would decide it."""
-        if self.race_log():
-            raise InvalidInput(
-                f"{self.folder} was raced, and its next trials are those of its next round: continue with untuned "
-                "race, or collect into another folder (--out)"
-            )
 
     def race_log(self) -> list[dict[str, Any]]:
         """Return the log of the study's race; empty for a study that was not raced."""
@@ -502,6 +509,9 @@ def _entry(given: Any) -> dict[str, Any]:
 
 _NEW_FOLDER = "Start a new study in another folder (--out)"
 
+#: What to do where trials that were seen must not count: the same seed would run the same ones again.
+NEW_STUDY = "start a new study with another seed in another folder (--out)"
+
 #: What all trials of a study have in common.
 _COMMON = {
     "seed": "the seed",
@@ -522,7 +532,11 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
     """Bring a store's facts up to date; refuse when something has changed that decides results."""
     before, now = store.facts, resolved.facts
     if log := store.race_log():
-        _check_declared(declaration(log), now, folder, sum(store.counts().values()))
+        if replace:
+            raise InvalidInput(
+                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or {NEW_STUDY}"
+            )
+        _check_declared(declaration(log), now, folder)
     if any(store.counts().values()):
         before = with_fingerprints_of_now(
             before, now, resolved.algorithms, resolved.environments, resolved.metric.function
@@ -541,7 +555,7 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
         store.set_facts(merged)
 
 
-def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder: Path, trials: int) -> None:
+def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
     """Refuse other algorithms or environments than a race declared."""
     for kind in ("algorithms", "environments"):
         names = [entry["name"] for entry in now[kind]]
@@ -551,8 +565,7 @@ def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder:
         if changes:
             raise InvalidInput(
                 f"the race in {folder} was declared with other {kind}: {listed(changes)}. Every score is relative to "
-                "all of them, so what was found so far would not hold. Restore them, or start a new study in another "
-                f"folder (--out): that runs all {trials:,} trials again"
+                f"all of them, so what was found so far would not hold. Restore them, or {NEW_STUDY}"
             )
 
 

@@ -133,7 +133,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         percentiles=PercentileTable(
             estimates.z_aer, None if found is None else found.low_aer, None if found is None else found.high_aer
         ),
-        means=_means(table, judging.delta),
+        means=_means(table, judging),
         trials_ae=table.trials,
         ranges=table.ranges,
         scores=table,
@@ -347,8 +347,8 @@ def counter(what: str, total: int, progress: Progress | None) -> Callable[[int],
     return advance
 
 
-def _means(table: ScoreTable, delta: float) -> Means:
-    low_ae, high_ae = mean_intervals(table, delta)
+def _means(table: ScoreTable, judging: Judging) -> Means:
+    low_ae, high_ae = mean_intervals(table, judging.delta, judging.anytime)
     mean_ae = np.array([[_mean(cell) for cell in row] for row in table.cells])
     found = tuple(
         ranks(np.nan_to_num(mean_ae[:, e], nan=-np.inf), low_ae[:, e], high_ae[:, e])

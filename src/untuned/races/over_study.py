@@ -13,8 +13,7 @@ import numpy as np
 from untuned.collect.engines.engine import Engine, opened
 from untuned.collect.progress import Watch
 from untuned.collect.rounds import declaration
-from untuned.collect.session import Session, results_folder
-from untuned.collect.store.store import RESULTS_NAME
+from untuned.collect.session import NEW_STUDY, Session
 from untuned.collect.study import Study
 from untuned.errors import InvalidInput
 from untuned.judge.evaluate import Progress as Steps
@@ -31,7 +30,6 @@ from untuned.scores import Floats, Ints, ScoreTable
 from untuned.version import __version__
 
 _NAMED = ("algorithms", "environments")
-_NEW = "start a new study in another folder (--out)"
 
 
 class StudySource:
@@ -95,7 +93,7 @@ class StudySource:
 
     def costs(self, numbers_ae: Ints) -> Floats:
         """Return the mean seconds of the first trials of every cell, [a, e]; NaN where there are none."""
-        return self._session.seconds(numbers_ae)
+        return self._session.seconds(numbers_ae, self.names)
 
     def elapsed(self) -> float:
         """Return the seconds since this object was made."""
@@ -127,8 +125,6 @@ def raced(
     judging = for_races(judging)
     aim, chosen = Goal.parse(goal), rule_of(rule)
     budget = Budget(_seconds(hours), None if max_trials is None else whole("max_trials", max_trials, 1, "or None"))
-    if replace:
-        _check_new(results_folder(study) if folder is None else Path(folder).expanduser())
     with Session.open(study, folder, replace=replace) as session:
         names = _in_declared_order(session)
         judging.check(*names)
@@ -158,17 +154,6 @@ def _in_declared_order(session: Session) -> tuple[tuple[str, ...], tuple[str, ..
         for kind, names in zip(_NAMED, session.names, strict=True)
     )
     return algorithms, environments
-
-
-def _check_new(folder: Path) -> None:
-    """Refuse to replace anything in a race: done once, what it declared would be gone."""
-    if not (folder / RESULTS_NAME).is_file():
-        return
-    with Session.at(folder) as session:
-        if session.race_log():
-            raise InvalidInput(
-                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or {_NEW}"
-            )
 
 
 def for_races(judging: Judging) -> Judging:
@@ -280,8 +265,7 @@ def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) 
         if before[key] != now[key]:
             raise InvalidInput(
                 f"the race in {session.folder} was declared with {key}={_short(before[key])}, and now has "
-                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or {_NEW}: "
-                f"that runs all {sum(session.store.counts().values()):,} trials again"
+                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or {NEW_STUDY}"
             )
 
 

@@ -105,12 +105,15 @@ def in_order(table: ScoreTable, pool: Pool, e: int) -> list[Floats]:
 
     Where an owner has several cells, the first trials of all come before the second ones, and so on: what is there
     stays where it is while the cells grow together. First trials are in the order of the algorithms' names, which does
-    not change with the order of the table.
+    not change with the order of the table. In a race cells grow together round by round, so what exceeds the smallest
+    belongs to a round that is not complete, and is left out: it would have another place later.
     """
     found = []
     for owner in range(pool.sizes.size):
         own = sorted(np.flatnonzero(pool.owner_of == owner), key=lambda a: table.algorithms[a])
         cells = [table.cells[a][e] for a in own]
+        if table.declared is not None:
+            cells = [cell[: min(each.size for each in cells)] for cell in cells]
         turns = np.concatenate([np.arange(cell.size) for cell in cells])
         found.append(np.concatenate(cells)[np.argsort(turns, kind="stable")])
     return found

@@ -127,12 +127,24 @@ def mean_interval(scores: Floats, delta: float, support: Range) -> tuple[float, 
     return low, high
 
 
-def mean_intervals(table: ScoreTable, delta: float) -> tuple[Floats, Floats]:
+def levels(table: ScoreTable, delta: float, anytime: bool) -> Floats:
+    """Return the level of every cell's band, [algorithm, environment], so that all of them hold together at ``delta``.
+
+    Where scores may decide how many trials there are, ``anytime`` or in a race, a band for T trials gets 1/(T (T + 1))
+    of its cell's part. These add up to 1 over all T, so the bands hold at all numbers of trials together.
+    """
+    found = np.full(table.trials.shape, delta / max(int(np.count_nonzero(table.trials)), 1))
+    if anytime or table.declared is not None:
+        trials = np.maximum(table.trials, 1).astype(np.float64)
+        found /= trials * (trials + 1.0)
+    return found
+
+
+def mean_intervals(table: ScoreTable, delta: float, anytime: bool = False) -> tuple[Floats, Floats]:
     """Return Anderson's intervals on all cells' means, [algorithm, environment], which hold together at ``delta``."""
-    each = delta / max(int(np.count_nonzero(table.trials)), 1)
     ends = [
-        [mean_interval(cell, each, support) for cell, support in zip(row, table.ranges, strict=True)]
-        for row in table.cells
+        [mean_interval(cell, each, support) for cell, each, support in zip(row, parts, table.ranges, strict=True)]
+        for row, parts in zip(table.cells, levels(table, delta, anytime).tolist(), strict=True)
     ]
     both = np.array(ends, dtype=np.float64)
     return both[:, :, 0], both[:, :, 1]
