@@ -663,7 +663,10 @@ class Evaluation:
             given = any(each.weights == "given" for each in self.rankings)
             return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
         if self.judging.max_algorithms is None:
-            return "however often you look, unless algorithms or environments are added because of what was seen"
+            return (
+                "however often you look, unless algorithms, environments, weights or delta were chosen because of what "
+                "was seen"
+            )
         return (
             f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
             "environments"

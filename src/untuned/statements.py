@@ -278,7 +278,10 @@ def _looks(evaluation: "Evaluation") -> str:
         return f"their number{' and the weights' if given else ''} chosen beforehand"
     most = evaluation.judging.max_algorithms
     if most is None:
-        return "however often results were looked at, no algorithm or environment having been added because of them"
+        return (
+            "however often results were looked at; algorithms, environments, weights and delta were not chosen because "
+            "of them"
+        )
     return f"however often results were looked at, for up to {most} algorithms, a number chosen beforehand"
 
 

@@ -534,7 +534,8 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
     if log := store.race_log():
         if replace:
             raise InvalidInput(
-                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or {NEW_STUDY}"
+                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or "
+                f"{NEW_STUDY}"
             )
         _check_declared(declaration(log), now, folder)
     if any(store.counts().values()):

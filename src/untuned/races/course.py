@@ -127,9 +127,9 @@ class Course:
 
     @cached_property
     def pairs(self) -> tuple[PairCourse, ...]:
-        """The pairs that the goal asks for: those that are open first, then those that were decided last."""
-        asked = [pair for pair in self.goal.asked(self.knowns[-1], self.algorithms) if not self._same(*pair)]
-        found = [self._pair(*pair) for pair in asked]
+        """The pairs that the goal is about: those that are open first, then those that were decided last."""
+        compared = [pair for pair in self.goal.compared(self.knowns[-1], self.algorithms) if not self._same(*pair)]
+        found = [self._pair(*pair) for pair in compared]
         return tuple(sorted(found, key=lambda each: -len(self.opens) if each.decided is None else -each.decided))
 
     def _same(self, a: int, b: int) -> bool:

@@ -148,6 +148,17 @@ class Goal:
 
         For ``best`` and ``top`` these are the leaders against all others that are not shown to be worse than so many.
         """
+        found = self.compared(known, algorithms)
+        if self.kind not in ("best", "top"):
+            return found
+        # An algorithm that is worse than so many others is not among the best.
+        return [(top, other) for top, other in found if np.count_nonzero(known.better_ab[:, other]) < self.count]
+
+    def compared(self, known: Known, algorithms: Sequence[str]) -> list[Pair]:
+        """Return the pairs of ``algorithms`` that the goal is about, the one that is ahead first.
+
+        For ``best`` and ``top`` these are the leaders by what is ``known`` against all others.
+        """
         order = known.order
         n = len(order)
         if self.kind == "pairs":
@@ -158,9 +169,7 @@ class Goal:
         elif self.kind == "all":
             found = [(order[i], order[j]) for i in range(n) for j in range(i + 1, n)]
         else:
-            # An algorithm that is worse than so many others is not among the best.
-            rivals = [a for a in order[self.count :] if np.count_nonzero(known.better_ab[:, a]) < self.count]
-            found = [(top, other) for top in order[: self.count] for other in rivals]
+            found = [(top, other) for top in order[: self.count] for other in order[self.count :]]
         place = {a: i for i, a in enumerate(order)}
         return list(dict.fromkeys(tuple(sorted(pair, key=place.__getitem__)) for pair in found))  # type: ignore[misc]
 
@@ -186,17 +195,22 @@ class Goal:
             undecided = [pair for pair in asked if not known.final(*pair)]
             what = "the best" if self.count == 1 else f"the best {self.count}"
             leaders = names[: self.count]
+            twins = "".join(
+                f" {algorithms[other]} is identical to {algorithms[top]}."
+                for top, other in self.compared(known, algorithms)
+                if known.same_ab[top, other]
+            )
             if not undecided:
-                return f"{listed(leaders)} {'is' if self.count == 1 else 'are'} {what}."
+                return f"{listed(leaders)} {'is' if self.count == 1 else 'are'} {what}.{twins}"
             if not self.open(known, algorithms):
                 than = "is better" if self.count == 1 else "is better than one of them"
                 return (
                     f"{listed(leaders)} {'is' if self.count == 1 else 'are'} {what} up to {self.within:g}: no other "
-                    f"algorithm {than} by {self.within:g} or more."
+                    f"algorithm {than} by {self.within:g} or more.{twins}"
                 )
             left = {a for pair in undecided for a in pair}
             among = [name for name in names if name in leaders or algorithms.index(name) in left]
-            return f"{what[0].upper()}{what[1:]} {'is' if self.count == 1 else 'are'} among {listed(among)}."
+            return f"{what[0].upper()}{what[1:]} {'is' if self.count == 1 else 'are'} among {listed(among)}.{twins}"
         pairs = self.asked(known, algorithms)
         open_pairs = self.open(known, algorithms)
         decided = sum(known.decided(*pair) for pair in pairs)

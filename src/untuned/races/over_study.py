@@ -19,7 +19,7 @@ from untuned.errors import InvalidInput
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.judging import GAME, UNIFORM, Judging, whole
 from untuned.judge.methods import ANYTIME
-from untuned.judge.pooled.rounds import cut_numbers
+from untuned.judge.pooled.rounds import covering_numbers, cut_numbers
 from untuned.judge.weights import weights_of
 from untuned.processors import processors
 from untuned.races.goals import Goal
@@ -201,7 +201,7 @@ def _costs(
         # Rounds of trials that were there before the race have no plan, hence no costs.
         kept = [each for each in rounds if each is not None]
         if not kept:
-            raise InvalidInput(f"{given} was not raced, so it has no record of costs: name another study")
+            raise InvalidInput(f"no round of {given} was planned by a race, so it has no record of costs: name another")
         given = [kept[0] if each is None else each for each in rounds]
     try:
         found = np.array(given, dtype=np.float64)
@@ -220,7 +220,7 @@ def declare(source: StudySource, session: Session, judging: Judging) -> None:
     """Write down what must not change during a race, or refuse what has changed.
 
     Trials that are there before the first look are cut into rounds at fixed numbers, whatever decided how many there
-    are.
+    are. Where some cells have more than others, the others are brought up to them, by these rounds.
 
     Raises
     ------
@@ -247,7 +247,9 @@ def declare(source: StudySource, session: Session, judging: Judging) -> None:
     if session.collected and all(each["costs"] is None for each in rounds):
         weights = [q_er for q_er in weights_of(judging, algorithms, environments).values() if q_er is not None]
         weights_e = weights[0].sum(axis=1) if GAME not in judging.weightings and weights else None
-        for numbers_ae in cut_numbers(source.scores().trials, weights_e)[len(rounds) :]:
+        # The game's intervals hold for any number of trials, whatever decided it.
+        fixed = covering_numbers if weights else cut_numbers
+        for numbers_ae in fixed(source.scores().trials, weights_e)[len(rounds) :]:
             source.note({"kind": "round", "numbers": numbers_ae.tolist(), "costs": None})
 
 
@@ -265,7 +267,8 @@ def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) 
         if before[key] != now[key]:
             raise InvalidInput(
                 f"the race in {session.folder} was declared with {key}={_short(before[key])}, and now has "
-                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or {NEW_STUDY}"
+                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or "
+                f"{NEW_STUDY}"
             )
 
 

@@ -16,8 +16,6 @@ def bands(evaluation: Evaluation) -> dict[tuple[str, str], Band]:
         (a, e) for e in range(len(table.environments)) for a in range(len(table.algorithms)) if table.cells[a][e].size
     ]
     return {
-        (table.algorithms[a], table.environments[e]): band(
-            table.cells[a][e], float(level_ae[a, e]), table.ranges[e]
-        )
+        (table.algorithms[a], table.environments[e]): band(table.cells[a][e], float(level_ae[a, e]), table.ranges[e])
         for a, e in measured
     }

@@ -179,6 +179,11 @@ def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
     """Return a table that is there already with the algorithms and environments that were asked for."""
     if asked.minimize:
         lower = minimized(table.environments, asked)
+        if table.declared is not None:
+            raise InvalidInput(
+                "--minimize cannot be used with a study that was raced: the race was for higher scores. Make the "
+                "study's metric one of which more is better"
+            )
         if table.failed_ae is not None:
             raise InvalidInput(
                 "--minimize cannot be used with trials that failed, which count as the lowest score: make the study's "

@@ -17,7 +17,7 @@ cells, which hold for any number of looks as well; where a cell has no trials, n
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -61,12 +61,34 @@ def cut_numbers(trials_ae: Ints, weights_e: Floats | None) -> Ints:
     weights_e
         The environments' weights; None where all have some.
     """
-    counted_e = np.ones(trials_ae.shape[1], dtype=np.bool_) if weights_e is None else weights_e > 0.0
+    counted_e = _counted(trials_ae, weights_e)
     fewest = int(trials_ae[:, counted_e].min())
-    numbers, end = [], FIRST
-    while end <= fewest:
+    return _fixed(trials_ae, counted_e, lambda before, end: end <= fewest)
+
+
+def covering_numbers(trials_ae: Ints, weights_e: Floats | None) -> Ints:
+    """Return the same, with as many further rounds as it takes until no trial that is there is left over.
+
+    A trial that was seen before its round is planned would decide how large the round is. So a race begins with these
+    numbers, whatever they take.
+    """
+    counted_e = _counted(trials_ae, weights_e)
+    most = int(trials_ae[:, counted_e].max())
+    return _fixed(trials_ae, counted_e, lambda before, end: before < most)
+
+
+def _counted(trials_ae: Ints, weights_e: Floats | None) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    return np.ones(trials_ae.shape[1], dtype=np.bool_) if weights_e is None else weights_e > 0.0
+
+
+def _fixed(
+    trials_ae: Ints, counted_e: "np.ndarray[Any, np.dtype[np.bool_]]", wanted: Callable[[int, int], bool]
+) -> Ints:
+    """Return the rounds, from ``before`` to ``end`` trials of every cell that counts, for as long as one is wanted."""
+    numbers, before, end = [], 0, FIRST
+    while wanted(before, end):
         numbers.append(np.broadcast_to(np.where(counted_e, end, 0), trials_ae.shape))
-        end = math.ceil(end * GROWTH)
+        before, end = end, math.ceil(end * GROWTH)
     return np.array(numbers, dtype=np.int64).reshape(-1, *trials_ae.shape)
 
 

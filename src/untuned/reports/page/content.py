@@ -44,6 +44,9 @@ def content(
         "version": version,
         "question": question(evaluation),
         "failed": failed(readable),
+        "if_raced": ""
+        if evaluation.scores.declared is None
+        else " (approximate: the scores decided how many there are)",
         "answer": answer(readable),
         "rankings": [
             _ranking(each, named, beside, drawn)

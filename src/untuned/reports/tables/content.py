@@ -283,6 +283,12 @@ def standing(ranks: Ranks, a: int, *, measured: bool = True) -> Standing:
     return Standing(int(ranks.rank[a]) if measured else None, int(ranks.worst[a]), int(ranks.best[a]))
 
 
+def _if_chosen(evaluation: Evaluation) -> str:
+    if evaluation.anytime or evaluation.scores.declared is not None:
+        return "however many trials the scores themselves called for"
+    return "if the numbers of trials were chosen beforehand"
+
+
 def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     rows = list(rows)
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
@@ -290,7 +296,7 @@ def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
         *failed(evaluation),
         f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all "
-        "environments hold, if the numbers of trials were chosen beforehand.",
+        f"environments hold, {_if_chosen(evaluation)}.",
         "Ranks by mean, with those that the intervals allow (worst, best).",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),
         "An infinite end: the environment declares no range, and without one nothing bounds a mean."
