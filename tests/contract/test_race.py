@@ -14,6 +14,7 @@ from untuned.collect.session import Session
 from untuned.errors import InvalidInput, UnknownName
 from untuned.races.result import Race
 from untuned.races.rules import View
+from untuned.reports.bands import bands
 
 STUDY = untuned.Study(
     "small",
@@ -93,9 +94,9 @@ def test_a_goal_that_is_reached_and_others_after_it(tmp_path: Path) -> None:
 def test_trials_that_were_there_are_rounds_at_fixed_numbers(tmp_path: Path) -> None:
     untuned.collect_scores(dataclasses.replace(STUDY, trials=13), tmp_path, engine="in-process")
     found = race(tmp_path)
-    assert rounds_of(tmp_path)[:3] == [[[each] * 2] * 3 for each in (5, 8, 12)]
-    assert [entry["costs"] is None for entry in log_of(tmp_path, "round")[:4]] == [True, True, True, False]
-    assert len(found.looks) == len(rounds_of(tmp_path)) > 3
+    assert rounds_of(tmp_path)[:4] == [[[each] * 2] * 3 for each in (5, 8, 12, 18)]
+    assert [entry["costs"] is None for entry in log_of(tmp_path, "round")[:5]] == [True] * 4 + [False]
+    assert len(found.looks) == len(rounds_of(tmp_path)) > 4
     assert found.evaluation is not None
     # Replayed from its own record.
     other = tmp_path / "other"
@@ -118,15 +119,30 @@ def test_killed_while_writing_down_what_was_there(tmp_path: Path, monkeypatch: p
             race(tmp_path)
     assert len(rounds_of(tmp_path)) == 1
     race(tmp_path)
-    assert rounds_of(tmp_path)[:3] == [[[each] * 2] * 3 for each in (5, 8, 12)]
+    assert rounds_of(tmp_path)[:4] == [[[each] * 2] * 3 for each in (5, 8, 12, 18)]
 
 
-def test_trials_of_some_cells_alone_are_no_round(tmp_path: Path) -> None:
+@pytest.mark.parametrize("weights", ["uniform", "both"])
+def test_no_trial_is_seen_before_its_round_is_planned(tmp_path: Path, weights: str) -> None:
+    """Cells with fewer trials are brought up to the others by rounds of fixed numbers, whatever the rule."""
     fewer = dataclasses.replace(STUDY, trials=20, environments=STUDY.environments[:1])
     untuned.collect_scores(fewer, tmp_path, engine="in-process")
-    race(tmp_path)
-    assert rounds_of(tmp_path)[0] == [[4, 4]] * 3
-    assert facts(race(tmp_path)) == facts(race(tmp_path / "new"))
+    found = race(tmp_path, weights=weights, rule="eliminate", max_trials=200)
+    fixed = (5, 8, 12, 18, 27)
+    assert rounds_of(tmp_path)[:5] == [[[each] * 2] * 3 for each in fixed]
+    assert [look.trials for look in found.looks[:5]] == [6 * each for each in fixed]
+    # Continued, nothing is added to what was written down.
+    rounds = rounds_of(tmp_path)
+    race(tmp_path, weights=weights, rule="eliminate", max_trials=200)
+    assert rounds_of(tmp_path) == rounds
+
+
+def test_a_limit_below_the_trials_that_are_there(tmp_path: Path) -> None:
+    untuned.collect_scores(dataclasses.replace(STUDY, trials=20), tmp_path, engine="in-process")
+    found = race(tmp_path, max_trials=110)
+    assert (found.ending, found.looks[-1].trials) == ("trials", 6 * 18)
+    again = race(tmp_path, max_trials=200)
+    assert [look.trials for look in again.looks[:5]] == [6 * each for each in (5, 8, 12, 18, 27)]
 
 
 def test_costs_that_were_measured_replay_a_race(tmp_path: Path) -> None:
@@ -154,7 +170,7 @@ def test_what_was_declared_must_not_change(tmp_path: Path) -> None:
     fewer = dataclasses.replace(STUDY, algorithms=["sarsa", "q"])
     more = dataclasses.replace(STUDY, environments=[*STUDY.environments, "cart-pole"])
     for options, words in (
-        ({"delta": 0.1}, r"declared with delta=0.05, and now has 0.1: .*--delta 0.05.* all \d+ trials again"),
+        ({"delta": 0.1}, r"declared with delta=0.05, and now has 0.1: .*--delta 0.05.* another seed"),
         ({"weights": "both"}, "declared with weights='uniform', and now has 'both'"),
         ({"weights": {"chain-10-stochastic": 1.0}}, "and now has given ones"),
         ({"study": fewer, "costs": None}, "declared with other algorithms: ac removed"),
@@ -179,7 +195,7 @@ def test_what_was_declared_must_not_change(tmp_path: Path) -> None:
     race(tmp_path, max_trials=40)
     assert rounds_of(tmp_path) == rounds
     untuned.collect_scores(STUDY, tmp_path / "plain", engine="in-process")
-    with pytest.raises(InvalidInput, match="was not raced"):
+    with pytest.raises(InvalidInput, match="no record of costs"):
         race(tmp_path, costs=tmp_path / "plain")
     race(tmp_path / "two", study=fewer, costs=None, max_trials=40)
     with pytest.raises(InvalidInput, match="other algorithms or environments"):
@@ -216,6 +232,41 @@ def test_evaluations_of_a_raced_study(tmp_path: Path) -> None:
     assert [each for each in untuned.evaluate(tmp_path, refine=0, delta=0.1).warnings if "delta=0.05" in each]
     with pytest.raises(InvalidInput, match="was raced"):
         untuned.run(STUDY, tmp_path, engine="in-process")
+    with STUDY.open(tmp_path) as session, pytest.raises(InvalidInput, match="was raced"):
+        session.collect(trials=40, engine="in-process")
+    with pytest.raises(InvalidInput, match="raced: the race was for higher scores"):
+        untuned.evaluate(tmp_path, minimize=True)
+
+
+def test_nothing_is_replaced_in_a_raced_study(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=40)
+    before = untuned.evaluate(tmp_path, refine=0).to_dict()
+    for use in (untuned.run, untuned.collect_scores):
+        with pytest.raises(InvalidInput, match="cannot be replaced"):
+            use(STUDY, tmp_path, engine="in-process", replace=True)
+    assert untuned.evaluate(tmp_path, refine=0).to_dict() == before
+
+
+def test_measured_costs_follow_the_names(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=60)
+    turned = dataclasses.replace(STUDY, algorithms=list(STUDY.algorithms)[::-1])
+    race(tmp_path, study=turned, max_trials=150, costs=None)
+    with STUDY.open(tmp_path) as session:
+        expected = session.seconds(np.array(rounds_of(tmp_path)[-2]))
+    assert log_of(tmp_path, "round")[-1]["costs"] == pytest.approx(expected)
+
+
+def test_means_of_a_race_hold_at_any_number_of_trials(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=60)
+    found = untuned.evaluate(tmp_path, refine=0)
+    for a in range(3):
+        for e in range(2):
+            cell, support = found.scores.cells[a][e], found.scores.ranges[e]
+            level = 0.05 / 6 / (cell.size * (cell.size + 1))
+            expected = untuned.intervals.mean_interval(cell, level, support)
+            assert (found.means.low_ae[a, e], found.means.high_ae[a, e]) == pytest.approx(expected)
+            band = bands(found)[found.algorithms[a], found.environments[e]]
+            assert band.margin == pytest.approx(min(np.sqrt(np.log(2.0 / level) / (2 * cell.size)), 1.0))
 
 
 def test_the_default_weights_of_an_evaluation_are_those_that_were_declared(tmp_path: Path) -> None:

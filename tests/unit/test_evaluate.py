@@ -207,7 +207,7 @@ def test_the_claim_is_exact(delta: float, percent: str) -> None:
     anytime = evaluate(table(), intervals="betting", delta=delta, refine=0).claim
     assert anytime == (
         f"With probability at least {percent} %, all intervals and verdicts hold, however often you look, unless "
-        "algorithms or environments are added because of what was seen."
+        "algorithms, environments, weights or delta were chosen because of what was seen."
     )
     declared = evaluate(table(), intervals="betting", delta=delta, refine=0, max_algorithms=5).claim
     assert declared.endswith(

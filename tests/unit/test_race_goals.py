@@ -175,7 +175,7 @@ def test_identical_ones_need_no_verdict() -> None:
     now = known([0.6, 0.6, 0.3], [(0, 2), (1, 2)], [(0, 1)])
     goal = Goal.parse("best")
     assert not goal.open(now, NAMES[:3])
-    assert goal.answer(now, NAMES[:3]) == "a is the best."
+    assert goal.answer(now, NAMES[:3]) == "a is the best. b is identical to a."
     assert not Goal.parse("all").open(now, NAMES[:3])
 
 

@@ -94,16 +94,25 @@ def export(
 ) -> None:
     """Write all trials as one table: the same study gives the same bytes, however it was collected."""
     from untuned.adapters.exports import FORMS, export
+    from untuned.collect.session import Session
 
     if form not in FORMS:
         raise InvalidInput(f"--format {form}: choose {', '.join(FORMS)}")
     if form == "parquet" and out is None:
         raise InvalidInput("--format parquet cannot be printed: say where to, --out trials.parquet")
-    export(study, sys.stdout.buffer if out is None else out, form=form, returns=returns, seconds=seconds)
+    with Session.at(study) as session:
+        export(session, sys.stdout.buffer if out is None else out, form=form, returns=returns, seconds=seconds)
+        raced = bool(session.race_log())
     if out is None:
         sys.stdout.flush()
     else:
         typer.echo(f"wrote {out}", err=True)
+    if raced:
+        typer.echo(
+            "The study was raced, so its scores decided the numbers of trials, and the file does not say so: evaluate "
+            "the study itself, or pass --intervals anytime with the file.",
+            err=True,
+        )
 
 
 def merge(
