@@ -130,7 +130,7 @@ def test_costs_of_a_raced_study_replay_its_race(call: Call) -> None:
     assert [each["trials_by_cell"] for each in first["looks"]] == [each["trials_by_cell"] for each in second["looks"]]
     Path("other.toml").write_text(SMALL.replace('"small"', '"other"'))
     api.collect_scores("other.toml", workers=1, engine="in-process")
-    refused(call(*given[:-1], "--costs", "other", "--out", "third"), "was not raced")
+    refused(call(*given[:-1], "--costs", "other", "--out", "third"), "no record of costs")
 
 
 def test_a_stopped_race_says_how_to_resume_and_resumes(

@@ -258,7 +258,7 @@ def test_a_part_has_its_part_of_the_rounds(raced: Store, folder: Path) -> None:
                 rounds[0, 0, 0] = 1
         with pytest.raises(TypeError):
             each.declared["delta"] = 0.5
-    chosen = untuned.read_scores(folder, without=["x"], rename={"a": "new", "y": "place"}, minimize=["y"])
+    chosen = untuned.read_scores(folder, without=["x"], rename={"a": "new", "y": "place"})
     assert chosen.rounds is not None
     assert chosen.rounds.tolist() == [[[2], [2]], [[2], [5]]]
     assert chosen.declared == DECLARED | {"algorithms": ["new", "b"], "environments": ["x", "place"]}
