@@ -16,7 +16,7 @@ from untuned.diagnostics.finding import Finding
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
-from untuned.verdicts import TITLES, Pairs, Verdict, sentences
+from untuned.verdicts import TITLES, Pairs, Verdict, listed, sentences
 from untuned.verdicts import Weighting as Weighting
 
 if TYPE_CHECKING:
@@ -194,12 +194,15 @@ class Derived:
         How many cases branching may examine for every pair.
     shares
         The part of delta of every ranking, where there are several.
+    undeclared
+        What differs from what the study's race declared.
     """
 
     slack: float | None = None
     functional: float | None = None
     refine: int | None = None
     shares: Mapping[Weighting, float] | None = None
+    undeclared: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -659,6 +662,11 @@ class Evaluation:
 
     @property
     def _condition(self) -> str:
+        if self.derived.undeclared:
+            return (
+                f"however often you look, but only if {listed(self.derived.undeclared)} were chosen before the race, "
+                "which declared others"
+            )
         if not self.anytime:
             given = any(each.weights == "given" for each in self.rankings)
             return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"

@@ -166,6 +166,8 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     silent = [each for each in evaluation.each_ranking if not each.pairs.better_ab.any()]
     if not silent:
         return ()
+    if evaluation.scores.declared is not None:
+        return ("Continue the race: rerun untuned race with more --hours or --max-trials.",)
     found = []
     for each in silent:
         if each.weights == "game":
@@ -273,6 +275,11 @@ def statement(evaluation: "Evaluation") -> str:
 
 def _looks(evaluation: "Evaluation") -> str:
     """Return what the promise depends on, as something that was so."""
+    if evaluation.derived.undeclared:
+        changed = listed(evaluation.derived.undeclared)
+        return (
+            f"however often results were looked at, {changed} having been chosen before the race, which declared others"
+        )
     if not evaluation.anytime:
         given = any(each.weights == "given" for each in evaluation.rankings)
         return f"their number{' and the weights' if given else ''} chosen beforehand"

@@ -64,7 +64,7 @@ def test_a_race_says_what_is_known_after_every_round_and_the_result_at_the_end(c
 def test_a_spent_budget_is_a_result(call: Call) -> None:
     said = call(*QUICK, "--goal", "all", "--max-trials", "100")
     assert said.code == 0
-    assert "The number of trials is used up after" in said.words
+    assert "The number of trials allows no further round after" in said.words
     assert "are not decided; " in said.words
     assert "Most of the uncertainty comes from" in said.words
 
@@ -165,7 +165,7 @@ def test_status_says_how_the_race_stands(call: Call, capsys: pytest.CaptureFixtu
     said = caller(capsys)("status", "small")
     assert "Raced for the goal 'best': " in said.words
     assert "of collecting. The goal is reached." in said.words
-    assert "Last look, under equal weights: no pair is open." in said.words
+    assert "Last look, under equal weights: no pair is open for this goal. sarsa-parl2 is the best." in said.words
     assert caller(capsys)("status", "small", "--json").json["race"][1].startswith("Last look")
 
 

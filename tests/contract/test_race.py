@@ -172,7 +172,7 @@ def test_what_was_declared_must_not_change(tmp_path: Path) -> None:
     for options, words in (
         ({"delta": 0.1}, r"declared with delta=0.05, and now has 0.1: .*--delta 0.05.* another seed"),
         ({"weights": "both"}, "declared with weights='uniform', and now has 'both'"),
-        ({"weights": {"chain-10-stochastic": 1.0}}, "and now has given ones"),
+        ({"weights": {"chain-10-stochastic": 1.0}}, r"and now has \(1, 0\) of the environments"),
         ({"study": fewer, "costs": None}, "declared with other algorithms: ac removed"),
         ({"study": more, "costs": None}, "declared with other environments: cart-pole added"),
         ({"replace": True}, "cannot be replaced"),
@@ -210,7 +210,9 @@ def test_given_weights_are_declared_and_recognised(tmp_path: Path) -> None:
     assert not np.array(rounds_of(tmp_path))[:, :, 0].any()
     assert not [each for each in untuned.evaluate(tmp_path, refine=0, weights=weights).warnings if "declared" in each]
     other = {("gridworld-5-stochastic", "q"): 1.0, ("gridworld-5-stochastic", "sarsa"): 1.0}
-    assert [each for each in untuned.evaluate(tmp_path, refine=0, weights=other).warnings if "its own weights" in each]
+    assert [
+        each for each in untuned.evaluate(tmp_path, refine=0, weights=other).warnings if "hold by themselves" in each
+    ]
     race(tmp_path, weights=weights)
 
 
@@ -223,13 +225,16 @@ def test_evaluations_of_a_raced_study(tmp_path: Path) -> None:
     assert not [each for each in default.warnings if "declared" in each]
     both = untuned.evaluate(tmp_path, refine=0, weights="both")
     assert [each.method for each in both.rankings] == ["betting", "pooled-rounds"]
-    assert [each for each in both.warnings if "its own weights" in each]
+    assert [each for each in both.warnings if "hold by themselves" in each]
     for method in ("pairing", "pooled", "bentkus"):
         with pytest.raises(InvalidInput, match="the study was raced"):
             untuned.evaluate(tmp_path, refine=0, intervals=method, weights="uniform")
     warned = untuned.evaluate(tmp_path, refine=0, intervals="wilson").warnings
     assert [each for each in warned if "the method does not know" in each]
-    assert [each for each in untuned.evaluate(tmp_path, refine=0, delta=0.1).warnings if "delta=0.05" in each]
+    other = untuned.evaluate(tmp_path, refine=0, delta=0.1)
+    assert [each for each in other.warnings if "delta=0.05 and equal weights" in each]
+    assert "only if delta were chosen before the race" in other.claim
+    assert other.derived.undeclared == ("delta",)
     with pytest.raises(InvalidInput, match="was raced"):
         untuned.run(STUDY, tmp_path, engine="in-process")
     with STUDY.open(tmp_path) as session, pytest.raises(InvalidInput, match="was raced"):
@@ -278,6 +283,8 @@ def test_the_default_weights_of_an_evaluation_are_those_that_were_declared(tmp_p
         assert [each.weights for each in default.rankings] == expected
         assert not [each for each in default.warnings if "declared" in each]
         chosen = untuned.evaluate(folder, refine=0, algorithms=["q", "sarsa"])
+        assert "only if algorithms and environments were chosen before the race" in chosen.claim
+        assert "algorithms and environments having been chosen before the race" in chosen.statement
         assert [each for each in chosen.warnings if "other algorithms or environments (ac)" in each]
 
 

@@ -265,15 +265,16 @@ def test_a_part_has_its_part_of_the_rounds(raced: Store, folder: Path) -> None:
     assert undeclared(chosen, chosen.declared) == ()
 
 
-def test_what_was_retired_is_left_out_of_the_rounds(raced: Store, folder: Path) -> None:
+def test_no_algorithm_is_dropped_from_a_raced_study(raced: Store, folder: Path) -> None:
     raced.close()
     with Session.at(folder, write=True) as session:
-        session.drop("b")
-        table = session.scores()
-        # The trial that the second round lacks is b's.
-        assert table.rounds is not None
-        assert table.rounds.tolist() == [[[2, 2]], [[3, 2]]]
-        assert undeclared(table, table.declared or {}) == ()
+        with pytest.raises(InvalidInput, match="--without b"):
+            session.drop("b")
+        assert session.names[0] == ("a", "b")
+    alone = untuned.read_scores(folder, without=["b"])
+    # The trial that the second round lacks is b's, and rounds are those of all.
+    assert alone.rounds is not None
+    assert alone.rounds.tolist() == [[[2, 2]]]
 
 
 @pytest.mark.parametrize("kind", ["algorithms", "environments"])

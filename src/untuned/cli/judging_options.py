@@ -1,10 +1,11 @@
 """The options of commands that judge scores, derived from the records that declare them, and judging with a bar."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -38,20 +39,24 @@ def flag(name: str, declaration: Option) -> str:
     return declaration.flag or f"--{name.replace('_', '-')}"
 
 
-def typer_option(record: type, name: str) -> Any:
-    """Return an option of a record for the command line."""
+def typer_option(record: type, name: str, *, summary: str | None = None, hidden: bool = False) -> Any:
+    """Return an option of a record for the command line; with another ``summary``, or ``hidden`` from the help."""
     declaration = declared(record)[name][1]
     return typer.Option(
         flag(name, declaration),
         metavar=declaration.metavar or "|".join(declaration.choices) or None,
-        help=declaration.summary,
+        help=summary or declaration.summary,
+        hidden=hidden,
     )
 
 
-def takes_records(command: Callable[..., None]) -> Callable[..., None]:
+def takes_records(
+    command: Callable[..., None], *, summaries: Mapping[str, str] = MappingProxyType({}), hidden: Collection[str] = ()
+) -> Callable[..., None]:
     """Return a command with an option for every field of the records that it takes, `Judging` and `Reading`.
 
-    The command line is made from the signature and the annotations, so both are replaced.
+    The command line is made from the signature and the annotations, so both are replaced. Options that mean something
+    else to this command have other ``summaries``; those that it refuses are ``hidden`` from its help.
     """
     hints = get_type_hints(command, include_extras=True)
     records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -60,7 +65,13 @@ def takes_records(command: Callable[..., None]) -> Callable[..., None]:
         if parameter.name in records:
             record = records[parameter.name]
             shown = {
-                name: (Annotated[each.kind, typer_option(record, name)], known.default)
+                name: (
+                    Annotated[
+                        each.kind,
+                        typer_option(record, name, summary=summaries.get(name), hidden=name in hidden),
+                    ],
+                    known.default,
+                )
                 for name, (known, each) in declared(record).items()
             }
         else:

@@ -1,6 +1,7 @@
 """``untuned race``: trials until a goal is reached, where they help most."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +31,15 @@ if TYPE_CHECKING:
     from untuned.races.result import Race
 
 
-@takes_records
+@partial(
+    takes_records,
+    summaries={
+        "weights": "Weights of environments, declared once: equal (the default), the game's, both, given ones, or a "
+        "JSON file {environment: weight}."
+    },
+    # A race has its own methods.
+    hidden=("intervals", "conventions", "resamples", "seed", "max_algorithms"),
+)
 def race(
     study: StudyFile,
     goal: Annotated[
@@ -77,10 +86,11 @@ def race(
     """Run trials until a goal is reached, where they help most; rerun the command to resume."""
     from untuned import api
     from untuned.collect.session import results_folder
+    from untuned.collect.store.store import RESULTS_NAME
 
     folder = out or results_folder(study)
     with stoppable(quiet or as_json) as (stop, display):
-        display.race = "round 1: "
+        display.race = "the next round: " if (folder / RESULTS_NAME).is_file() else "round 1: "
         found = api.race(
             study,
             goal,

@@ -488,6 +488,11 @@ class Session:
         """
         store = self.store
         algorithms, _ = store.compared
+        if self.race_log():
+            raise InvalidInput(
+                f"{self.folder} was raced, and every score is relative to all algorithms that it declared: to look at "
+                f"the others alone, evaluate it with --without {algorithm}"
+            )
         if algorithm not in algorithms:
             raise UnknownName("algorithm of this study", algorithm, algorithms)
         if len(algorithms) == 1:
@@ -582,9 +587,14 @@ def _set_changed_aside(
             continue
         if not replace:
             difference = _difference(old, entry) or _HIDDEN_DIFFERENCE[kind]
+            remedy = (
+                f"Restore it, or {NEW_STUDY}"
+                if store.race_log()
+                else f"{_NEW_FOLDER}, or pass --replace to set the old trials aside"
+            )
             raise InvalidInput(
                 f"{name!r} has changed since its trials in {folder} were run ({difference}): old and new trials are "
-                f"not comparable. {_NEW_FOLDER}, or pass --replace to set the old trials aside"
+                f"not comparable. {remedy}"
             )
         number = next(n for n in itertools.count(1) if f"{name}~{n}" not in known)
         store.rename(kind, name, f"{name}~{number}")

@@ -81,8 +81,10 @@ def unequal_runs(sample: Sample) -> Finding | None:
     """Find cells with fewer trials than others, and cells without a run that most others of the environment have.
 
     Fewer are 10 % fewer than in the largest cell of the environment, or a third of the largest cell of the table.
-    Counts, so there are no false alarms.
+    Counts, so there are no false alarms. A race plans unequal numbers, and records every trial of them.
     """
+    if sample.table.declared is not None:
+        return None
     sizes = [cell.size for cell in sample.cells]
     environments = [sample.of_environment(e) for e in range(len(sample.table.environments))]
     largest = {cell: max(each.size for each in cells) for cells in environments for cell in cells}

@@ -138,7 +138,10 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         ranges=table.ranges,
         scores=table,
         head_to_head=head_to_head,
-        derived=_derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
+        derived=replace(
+            _derived(judging, tuple(weights), shares, slack, max(parts.values()), _cases_of(judging, estimates)),
+            undeclared=_changed(judging, table) or None,
+        ),
         provenance=table.provenance,
         warnings=(
             *_warnings(judging, counted_ae, empty),
@@ -390,18 +393,34 @@ def _of_races(judging: Judging, table: ScoreTable) -> list[str]:
     found = []
     if not judging.anytime:
         found.append("The study was raced: its scores decided the numbers of trials, which the method does not know.")
-    others = _undeclared(table, declared)
-    if others:
+    changed = _changed(judging, table)
+    if _NAMES in changed:
+        others = sorted(_undeclared(table, declared))
         found.append(
-            f"The race was declared with other algorithms or environments ({', '.join(sorted(others)[:3])}"
+            f"The race was declared with other algorithms or environments ({', '.join(others[:3])}"
             f"{', ...' if len(others) > 3 else ''}): if its results decided which are compared now, no level holds."
         )
-    if judging.delta != declared["delta"] or not (others or _weighs_as(declared, judging, table)):
+    elif changed:
+        weights = _WEIGHTS[declared["weights"]] if isinstance(declared["weights"], str) else "given weights"
         found.append(
-            f"The race was declared with delta={declared['delta']:g} and its own weights: results for others hold by "
+            f"The race was declared with delta={declared['delta']:g} and {weights}: results for others hold by "
             "themselves, if they were chosen before the race, and not together with the race's."
         )
     return found
+
+
+_NAMES = "algorithms and environments"
+_WEIGHTS = {"uniform": "equal weights", "game": "the game's weights", "both": "both kinds of weights"}
+
+
+def _changed(judging: Judging, table: ScoreTable) -> tuple[str, ...]:
+    """Return what differs from what the race declared; nothing for a study that was not raced."""
+    if table.declared is None:
+        return ()
+    others = bool(_undeclared(table, table.declared))
+    weighed = others or _weighs_as(table.declared, judging, table)
+    differ = {_NAMES: others, "delta": judging.delta != table.declared["delta"], "weights": not weighed}
+    return tuple(name for name, each in differ.items() if each)
 
 
 def _undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> set[str]:

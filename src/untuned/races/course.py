@@ -25,7 +25,9 @@ class PairCourse:
     low, high
         After every round.
     decided
-        The number of the look that decided it, from 0; None while it is open.
+        The number of the look that decided it, from 0; None if none did.
+    open
+        Whether the goal asks for more.
     """
 
     ahead: int
@@ -33,6 +35,7 @@ class PairCourse:
     low: Floats
     high: Floats
     decided: int | None
+    open: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +77,20 @@ class Course:
         if not looks or not goals:
             return None
         name = next(iter(looks[0]["weightings"]))
-        shown = [entry["weightings"][name] for entry in looks]
+        goal, algorithms = Goal.parse(goals[-1]), tuple(declaration(log)["algorithms"])
+        knowns = tuple(_known(entry["weightings"][name]) for entry in looks)
         rounds = [entry["numbers"] for entry in log if entry["kind"] == "round"][: len(looks)]
         last = log[-1]
         return cls(
-            Goal.parse(goals[-1]),
+            goal,
             ENDINGS[last["ending"]] if last["kind"] == "ended" else "The race has not ended",
-            tuple(declaration(log)["algorithms"]),
+            algorithms,
             np.array(rounds, dtype=np.int64).sum(axis=2),
             np.array([entry["elapsed"] for entry in looks], dtype=np.float64),
             WEIGHTINGS[name],
-            tuple(_known(each) for each in shown),
-            tuple(tuple((int(a), int(b)) for a, b in each["open"]) for each in shown),
+            knowns,
+            # Earlier looks may have been at another goal.
+            tuple(tuple(goal.open(each, algorithms)) for each in knowns),
         )
 
     def ordered(self, algorithms: tuple[str, ...]) -> "Course":
@@ -107,10 +112,10 @@ class Course:
         left = self.opens[-1]
         named = [f"{self.algorithms[a]} and {self.algorithms[b]}" for a, b in left[:3]]
         more = [f"{len(left) - 3} more"] if len(left) > 3 else []
-        rest = f"{count(len(left))} open: {', '.join([*named, *more])}" if left else "no pair is open"
+        rest = f"{count(len(left))} open: {', '.join([*named, *more])}" if left else "no pair is open for this goal"
         return [
             f"Raced for the goal '{self.goal.short}': {trials} of collecting. {self.ending}.",
-            f"Last look, {self.weighting}: {rest}.",
+            f"Last look, {self.weighting}: {rest}. {self.goal.answer(self.knowns[-1], self.algorithms)}",
         ]
 
     def shares(self) -> list[str]:
@@ -128,19 +133,17 @@ class Course:
     @cached_property
     def pairs(self) -> tuple[PairCourse, ...]:
         """The pairs that the goal is about: those that are open first, then those that were decided last."""
-        compared = [pair for pair in self.goal.compared(self.knowns[-1], self.algorithms) if not self._same(*pair)]
+        compared = [
+            pair for pair in self.goal.compared(self.knowns[-1], self.algorithms) if not self.knowns[-1].same_ab[pair]
+        ]
         found = [self._pair(*pair) for pair in compared]
         return tuple(sorted(found, key=lambda each: -len(self.opens) if each.decided is None else -each.decided))
-
-    def _same(self, a: int, b: int) -> bool:
-        high_ab = self.knowns[-1].high_ab
-        return bool(high_ab[a, b] == 0.0 == high_ab[b, a])
 
     def _pair(self, a: int, b: int) -> PairCourse:
         decided = next((k for k, known in enumerate(self.knowns) if known.decided(a, b)), None)
         low = np.array([-known.high_ab[b, a] for known in self.knowns])
         high = np.array([known.high_ab[a, b] for known in self.knowns])
-        return PairCourse(a, b, low, high, decided)
+        return PairCourse(a, b, low, high, decided, (a, b) in self.opens[-1])
 
 
 def _known(entry: Mapping[str, Any]) -> Known:
@@ -149,4 +152,4 @@ def _known(entry: Mapping[str, Any]) -> Known:
     for a, b in entry["better"]:
         better[a, b] = True
     high = np.array(entry["high"], dtype=np.float64)
-    return Known(np.array(entry["scores"], dtype=np.float64), high, better, np.eye(n, dtype=np.bool_))
+    return Known(np.array(entry["scores"], dtype=np.float64), high, better, (high == 0.0) & (high.T == 0.0))

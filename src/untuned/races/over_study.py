@@ -273,4 +273,6 @@ def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) 
 
 
 def _short(value: Any) -> str:
-    return f"{value!r}" if not isinstance(value, list) else "given ones"
+    if not isinstance(value, list):
+        return f"{value!r}"
+    return f"({', '.join(f'{sum(each):.3g}' for each in value)}) of the environments"

@@ -16,7 +16,7 @@ ENDINGS: dict[Ending, str] = {
     "reached": "The goal is reached",
     "within": "The goal is reached",
     "budget": "The time is used up",
-    "trials": "The number of trials is used up",
+    "trials": "The number of trials allows no further round",
     "stopped": "The race was stopped",
 }
 WEIGHTINGS = {"game": "under the game's weights", "uniform": "under equal weights", "given": "under the given weights"}
@@ -135,7 +135,7 @@ def _pair(look: Look, weighting: str, pair: Pair) -> str:
 def _price(cost: float) -> str:
     if math.isinf(cost):
         return "no known number of trials would decide the pair"
-    return f"{about(cost / 3600.0)} more would decide the pair"
+    return f"a guess: {about(cost / 3600.0)} more would decide the pair"
 
 
 def _cells(look: Look, weighting: str) -> list[str]:

@@ -27,8 +27,8 @@ def across(course: Course) -> tuple[str, Sequence[float]]:
 
 def sentence(pair: PairCourse) -> str:
     """Return when a pair was decided, and its bounds now."""
-    verdict = "open" if pair.decided is None else f"decided in round {pair.decided + 1}"
-    return f"{verdict}: {pair.low[-1]:+.3f} to {pair.high[-1]:+.3f}"
+    verdict = f"decided in round {pair.decided + 1}" if pair.decided is not None else "open" if pair.open else "close"
+    return f"{verdict}; now {pair.low[-1]:+.3f} to {pair.high[-1]:+.3f}"
 
 
 def ticks(x: Sequence[float]) -> list[float]:
