@@ -184,6 +184,8 @@ class Study:
             advice = f"did you mean {near!r}?" if near else "`untuned new` writes an example"
             raise InvalidInput(f"there is no file {str(path)!r}: {advice}") from None
         except (OSError, UnicodeDecodeError) as error:
+            if path.is_dir():
+                raise InvalidInput(f"{str(path)!r} is a folder: name the study's TOML file") from None
             raise InvalidInput(f"{str(path)!r} cannot be read as text: {error}") from None
         return cls.parse(text, path.name, path.resolve().parent)
 

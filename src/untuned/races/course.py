@@ -141,7 +141,8 @@ class Course:
 
     def _pair(self, a: int, b: int) -> PairCourse:
         decided = next((k for k, known in enumerate(self.knowns) if known.decided(a, b)), None)
-        low = np.array([-known.high_ab[b, a] for known in self.knowns])
+        # Not -x, which is printed as -0.000 for 0.
+        low = np.array([0.0 - known.high_ab[b, a] for known in self.knowns])
         high = np.array([known.high_ab[a, b] for known in self.knowns])
         return PairCourse(a, b, low, high, decided, (a, b) in self.opens[-1])
 

@@ -128,7 +128,7 @@ def count(pairs: int) -> str:
 
 def _pair(look: Look, weighting: str, pair: Pair) -> str:
     (ahead, behind), high_ab = pair, look.known[weighting].high_ab
-    low, high = -high_ab[behind, ahead], high_ab[ahead, behind]
+    low, high = 0.0 - high_ab[behind, ahead], high_ab[ahead, behind]
     return f"{look.algorithms[ahead]} and {look.algorithms[behind]} ({low:+.3f} to {high:+.3f})"
 
 
