@@ -278,7 +278,8 @@ def _looks(evaluation: "Evaluation") -> str:
     if evaluation.derived.undeclared:
         changed = listed(evaluation.derived.undeclared)
         return (
-            f"however often results were looked at, {changed} having been chosen before the race, which declared others"
+            f"however often results were looked at, the choice of {changed} having been made before the race, which "
+            "declared otherwise"
         )
     if not evaluation.anytime:
         given = any(each.weights == "given" for each in evaluation.rankings)

@@ -233,7 +233,7 @@ def test_evaluations_of_a_raced_study(tmp_path: Path) -> None:
     assert [each for each in warned if "the method does not know" in each]
     other = untuned.evaluate(tmp_path, refine=0, delta=0.1)
     assert [each for each in other.warnings if "delta=0.05 and equal weights" in each]
-    assert "only if delta were chosen before the race" in other.claim
+    assert "only if the choice of delta was made before the race" in other.claim
     assert other.derived.undeclared == ("delta",)
     with pytest.raises(InvalidInput, match="was raced"):
         untuned.run(STUDY, tmp_path, engine="in-process")
@@ -283,8 +283,8 @@ def test_the_default_weights_of_an_evaluation_are_those_that_were_declared(tmp_p
         assert [each.weights for each in default.rankings] == expected
         assert not [each for each in default.warnings if "declared" in each]
         chosen = untuned.evaluate(folder, refine=0, algorithms=["q", "sarsa"])
-        assert "only if algorithms and environments were chosen before the race" in chosen.claim
-        assert "algorithms and environments having been chosen before the race" in chosen.statement
+        assert "only if the choice of algorithms and environments was made before the race" in chosen.claim
+        assert "the choice of algorithms and environments having been made before the race" in chosen.statement
         assert [each for each in chosen.warnings if "other algorithms or environments (ac)" in each]
 
 

@@ -438,9 +438,11 @@ def _declared_weights(table: ScoreTable, declared: Mapping[str, Any]) -> Any:
 
 
 def _weighs_as(declared: Mapping[str, Any], judging: Judging, table: ScoreTable) -> bool:
-    """Return whether the weights are those that were declared."""
+    """Return whether the weights are those that were declared; by default they are."""
+    if judging.weights is None:
+        return True
     wanted = _declared_weights(table, declared)
-    if isinstance(wanted, str) or judging.weights is None or isinstance(judging.weights, str):
+    if isinstance(wanted, str) or isinstance(judging.weights, str):
         return isinstance(wanted, str) and judging.weights == wanted
     (q_er,) = weights_of(judging, table.algorithms, table.environments).values()
     return q_er is not None and bool(np.allclose(q_er, wanted, rtol=1e-12, atol=0.0))
