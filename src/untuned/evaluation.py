@@ -664,8 +664,8 @@ class Evaluation:
     def _condition(self) -> str:
         if self.derived.undeclared:
             return (
-                f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before the "
-                "race, which declared otherwise"
+                f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
+                "the race, which declared otherwise"
             )
         if not self.anytime:
             given = any(each.weights == "given" for each in self.rankings)
