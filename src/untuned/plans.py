@@ -205,10 +205,7 @@ class Plan:
 
     def _how_to_go_on(self) -> str:
         if self.anytime:
-            return (
-                "Add them to the existing ones (untuned race does, if the study was raced), and look as often as you "
-                f"like: {self.method!r} allows it."
-            )
+            return f"Add them to the existing ones, and look as often as you like: {self.method!r} allows it."
         return (
             f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was that look: choose "
             "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "

@@ -384,7 +384,7 @@ def test_mistakes_in_the_file_are_told_with_their_place(
 def test_files_that_are_no_studies(call: Call, small: Path, tmp_path: Path) -> None:
     refused(call("collect", "smal.toml"), "there is no file 'smal.toml'", "did you mean 'small.toml'?")
     refused(call("run", "elsewhere/x.toml"), "there is no file 'elsewhere/x.toml'", "`untuned new` writes an example")
-    refused(call("collect", tmp_path), str(tmp_path), "cannot be read")
+    refused(call("collect", tmp_path), str(tmp_path), "is a folder")
     small.write_bytes(b"name = \xff\xfe")
     refused(call("collect", small), "cannot be read as text")
     refused(call("collect"), "'study'", "untuned collect --help")

@@ -160,7 +160,18 @@ def test_trials_may_be_given_per_cell(tmp_path: Path) -> None:
     assert csv_of(tmp_path / "study") == csv_of(tmp_path / "other")
 
 
-def test_rounds_add_to_what_is_there_and_fewer_trials_leave_it_alone(tmp_path: Path) -> None:
+def test_fewer_trials_leave_alone_what_is_there(tmp_path: Path) -> None:
+    with STUDY.open(tmp_path / "study") as session:
+        cells = [(cell.algorithm, cell.environment) for cell in session.cells]
+        session.collect(dict.fromkeys(cells, 2) | {cells[0]: 4}, workers=1)
+        before = csv_of(tmp_path / "study")
+        fewer = session.collect(dict.fromkeys(cells, 1) | {cells[1]: 0}, workers=1)
+        assert (fewer.complete, fewer.stored, fewer.wanted) == (True, 5, 5)
+        assert csv_of(tmp_path / "study") == before
+        assert session.scores().trials.sum() == 14
+
+
+def test_only_the_rounds_of_a_race_are_collected(tmp_path: Path) -> None:
     with STUDY.open(tmp_path / "study") as session:
         cells = [(cell.algorithm, cell.environment) for cell in session.cells]
         algorithms, environments = session.names
@@ -174,10 +185,9 @@ def test_rounds_add_to_what_is_there_and_fewer_trials_leave_it_alone(tmp_path: P
         rounds = session.scores().rounds
         assert rounds is not None
         assert rounds.sum(axis=(1, 2)).tolist() == [12, 14]
-        before = csv_of(tmp_path / "study")
-        fewer = session.collect(dict.fromkeys(cells, 1) | {cells[1]: 0}, workers=1)
-        assert (fewer.complete, fewer.stored, fewer.wanted) == (True, 5, 5)
-        assert csv_of(tmp_path / "study") == before
+        for others in (3, {cells[0]: 4}, dict.fromkeys(cells, 4)):
+            with pytest.raises(InvalidInput, match="was raced"):
+                session.collect(others, workers=1)
         assert session.scores().trials.sum() == 14
     with Session.at(tmp_path / "study") as session, pytest.raises(StoreError, match="open for reading"):
         session.log_race({"kind": "ended"})

@@ -187,7 +187,7 @@ def test_an_evaluation_says_what_was_derived() -> None:
     assert evaluate(table).judging.refine is None
     drawn = evaluate(table, intervals="bootstrap", resamples=20)
     assert (drawn.derived.slack, drawn.derived.functional, drawn.derived.refine) == (None, None, None)
-    assert dataclasses.astuple(evaluate(table, conventions="paper").derived)[1:] == (None, None, None)
+    assert set(dataclasses.astuple(evaluate(table, conventions="paper").derived)[1:]) == {None}
     assert found.derived.shares == {"game": 0.5, "uniform": 0.5}
     assert evaluate(table, intervals="betting").derived.shares == {"game": 1.0, "uniform": 1.0}
 

@@ -93,7 +93,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidInput, match="cannot be read as text"):
         Study.read(tmp_path / "bad.toml")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="is a folder"):
         Study.read(tmp_path)
 
 
