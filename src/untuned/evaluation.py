@@ -662,14 +662,14 @@ class Evaluation:
 
     @property
     def _condition(self) -> str:
+        if not self.anytime:
+            given = any(each.weights == "given" for each in self.rankings)
+            return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
         if self.derived.undeclared:
             return (
                 f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
                 "the race, which declared otherwise"
             )
-        if not self.anytime:
-            given = any(each.weights == "given" for each in self.rankings)
-            return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
         if self.judging.max_algorithms is None:
             return (
                 "however often you look, unless algorithms, environments, weights or delta were chosen because of what "

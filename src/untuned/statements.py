@@ -275,15 +275,15 @@ def statement(evaluation: "Evaluation") -> str:
 
 def _looks(evaluation: "Evaluation") -> str:
     """Return what the promise depends on, as something that was so."""
+    if not evaluation.anytime:
+        given = any(each.weights == "given" for each in evaluation.rankings)
+        return f"their number{' and the weights' if given else ''} chosen beforehand"
     if evaluation.derived.undeclared:
         changed = listed(evaluation.derived.undeclared)
         return (
             f"however often results were looked at, the choice of {changed} having been made before the race, which "
             "declared otherwise"
         )
-    if not evaluation.anytime:
-        given = any(each.weights == "given" for each in evaluation.rankings)
-        return f"their number{' and the weights' if given else ''} chosen beforehand"
     most = evaluation.judging.max_algorithms
     if most is None:
         return (

@@ -11,7 +11,7 @@ import pytest
 import untuned
 from support import needs
 from untuned.collect.session import Session
-from untuned.errors import InvalidInput, UnknownName
+from untuned.errors import InvalidInput, StoreError, UnknownName
 from untuned.races.result import Race
 from untuned.races.rules import View
 from untuned.reports.bands import bands
@@ -286,6 +286,14 @@ def test_the_default_weights_of_an_evaluation_are_those_that_were_declared(tmp_p
         assert "only if the choice of algorithms and environments was made before the race" in chosen.claim
         assert "the choice of algorithms and environments having been made before the race" in chosen.statement
         assert [each for each in chosen.warnings if "other algorithms or environments (ac)" in each]
+
+
+def test_a_damaged_log_is_named(tmp_path: Path) -> None:
+    race(tmp_path, max_trials=40)
+    with Session.at(tmp_path, write=True) as session:
+        session.log_race({"kind": "round"})
+    with pytest.raises(StoreError, match=r"results\.sqlite"), STUDY.open(tmp_path) as session:
+        session.collect(engine="in-process")
 
 
 def test_nothing_is_written_when_other_algorithms_are_refused(tmp_path: Path) -> None:

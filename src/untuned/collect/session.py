@@ -359,7 +359,9 @@ class Session:
     def _check_planned(self, numbers: Mapping[Names, int]) -> None:
         """Refuse trials outside the rounds of a race: seen before the next one is planned, they would decide it."""
         log = self.race_log()
-        if log and not any(numbers == each for each in announced(log)):
+        with explained(self.folder / RESULTS_NAME):
+            planned = announced(log) if log else [numbers]
+        if numbers not in planned:
             raise InvalidInput(
                 f"{self.folder} was raced, and its next trials are those of its next round: continue with untuned "
                 f"race, or {NEW_STUDY}"
@@ -542,7 +544,9 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
                 f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or "
                 f"{NEW_STUDY}"
             )
-        _check_declared(declaration(log), now, folder)
+        with explained(folder / RESULTS_NAME):
+            declared = declaration(log)
+        _check_declared(declared, now, folder)
     if any(store.counts().values()):
         before = with_fingerprints_of_now(
             before, now, resolved.algorithms, resolved.environments, resolved.metric.function

@@ -27,7 +27,7 @@ def across(course: Course) -> tuple[str, Sequence[float]]:
 
 def sentence(pair: PairCourse) -> str:
     """Return when a pair was decided, and its bounds now."""
-    verdict = f"decided in round {pair.decided + 1}" if pair.decided is not None else "open" if pair.open else "close"
+    verdict = f"decided in round {pair.decided + 1}" if pair.decided is not None else "open" if pair.open else "settled"
     return f"{verdict}; now {pair.low[-1]:+.3f} to {pair.high[-1]:+.3f}"
 
 
