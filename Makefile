@@ -60,7 +60,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
+	$(BIN)/python docs_tools/build_site.py
 
 reference: $(READY) ## write the page of commands again, from what the program says of itself
 	$(BIN)/python docs_tools/commands.py

@@ -1,8 +1,8 @@
 r"""Equations of the documentation: TeX, which GitHub draws as well, becomes MathML, which browsers draw by themselves.
 
-`pymdownx.arithmatex` keeps Markdown's hands off everything between dollars, and this hook turns it into MathML when the
-site is built. So a page needs no script, no font and no network. What the converter does not know it would copy to the
-page as it stands; here that is an error, which stops the build.
+`pymdownx.arithmatex` protects everything between dollars from Markdown, and this extension of Python-Markdown turns it
+into MathML when the site is built. So a page needs no script and no network; the font is among the stylesheets. TeX
+that the converter does not know would be copied to the page; here it is an error, which stops the build.
 
 A numbered equation is an anchor and a display with a tag:
 
@@ -20,6 +20,9 @@ import re
 from typing import Any
 
 from latex2mathml.converter import convert
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 
 _INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>([.,;:)]*)', flags=re.DOTALL)
 _DISPLAY = re.compile(
@@ -49,9 +52,27 @@ _SPACING = (
 _LIMITS = re.compile(r"\\(max|min|sup|inf|sum|prod)_")
 
 
-def on_page_content(text: str, **_: Any) -> str:
-    """Return the page with all its TeX as MathML; mkdocs calls this for every page."""
-    return _INLINE.sub(_written, _DISPLAY.sub(_displayed, text))
+class Equations(Extension):  # type: ignore[misc]  # Python-Markdown has no types
+    """The extension, for `markdown_extensions` of the site."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Register what turns TeX into MathML, after everything else has written its HTML."""
+        md.postprocessors.register(_MathML(md), "equations", -10)
+
+
+class _MathML(Postprocessor):  # type: ignore[misc]
+    def run(self, text: str) -> str:
+        return with_mathml(text)
+
+
+def makeExtension(**options: Any) -> Equations:  # noqa: N802
+    """Return the extension; Python-Markdown calls this."""
+    return Equations(**options)
+
+
+def with_mathml(page: str) -> str:
+    """Return the HTML of a page with all its TeX as MathML."""
+    return _INLINE.sub(_written, _DISPLAY.sub(_displayed, page))
 
 
 def _written(found: re.Match[str]) -> str:

@@ -46,7 +46,7 @@ def american() -> dict[str, str]:
 
 
 def sentences(markdown: str) -> str:
-    """Return a page with its lines as they are and blanks for code, formulas, addresses and what mkdocs reads."""
+    """Return a page with its lines as they are and blanks for code, formulas, addresses and what the builder reads."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"\S", " ", found[0])

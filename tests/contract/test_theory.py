@@ -83,7 +83,7 @@ def test_every_method_has_its_section_and_says_what_it_assumes(name: str) -> Non
 
 
 @pytest.fixture(scope="module")
-def hook() -> ModuleType:
+def tool() -> ModuleType:
     place = importlib.util.spec_from_file_location("equations", ROOT / "docs_tools" / "equations.py")
     assert place is not None
     assert place.loader is not None
@@ -92,12 +92,12 @@ def hook() -> ModuleType:
     return module
 
 
-def test_tex_becomes_mathml(hook: ModuleType) -> None:
+def test_tex_becomes_mathml(tool: ModuleType) -> None:
     page = (
         '<p>With <span class="arithmatex">\\(a &lt; b\\)</span> and <code>$HOME</code>:</p>\n'
         '<p><a id="eq-2-1"></a></p>\n<div class="arithmatex">\\[\n\\max_{k} x_k \\tag{2.1}\n\\]</div>\n<p>So it is.</p>'
     )
-    found = hook.on_page_content(page, page=None, config=None, files=None)
+    found = tool.with_mathml(page)
     assert "arithmatex" not in found
     assert "\\" not in found
     assert found.count("<math ") == 2
@@ -109,23 +109,23 @@ def test_tex_becomes_mathml(hook: ModuleType) -> None:
     assert "<code>$HOME</code>" in found
 
 
-def test_a_full_stop_stays_with_what_it_ends(hook: ModuleType) -> None:
-    found = hook.on_page_content(
+def test_a_full_stop_stays_with_what_it_ends(tool: ModuleType) -> None:
+    found = tool.with_mathml(
         '<p>So <span class="arithmatex">\\(x\\)</span>. And <span class="arithmatex">\\(y\\)</span> is.</p>'
     )
     assert re.search(r'<span class="with-mark"><math .*?</math>\.</span> And <math ', found)
 
 
-def test_a_display_without_a_number_has_none(hook: ModuleType) -> None:
-    found = hook.on_page_content('<div class="arithmatex">\\[ x \\]</div>')
+def test_a_display_without_a_number_has_none(tool: ModuleType) -> None:
+    found = tool.with_mathml('<div class="arithmatex">\\[ x \\]</div>')
     assert found.startswith('<div class="equation"><math')
     assert "equation-number" not in found
 
 
 @pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"a & b", r"\begin{aligned} a &= b \\ &= c \end{aligned}"])
-def test_tex_that_is_not_understood_is_an_error(hook: ModuleType, tex: str) -> None:
+def test_tex_that_is_not_understood_is_an_error(tool: ModuleType, tex: str) -> None:
     with pytest.raises(ValueError, match="no MathML"):
-        hook.mathml(tex, display=True)
+        tool.mathml(tex, display=True)
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_tex_that_is_not_understood_is_an_error(hook: ModuleType, tex: str) -> N
         (r"|S|", '<mo lspace="0" rspace="0" stretchy="false">'),
     ],
 )
-def test_spaces_are_as_in_print(hook: ModuleType, tex: str, expected: str) -> None:
-    convert: Callable[[str], str] = hook.mathml
+def test_spaces_are_as_in_print(tool: ModuleType, tex: str, expected: str) -> None:
+    convert: Callable[[str], str] = tool.mathml
     assert expected in convert(tex)
 
 
-def test_all_equations_of_the_pages_can_be_converted(hook: ModuleType) -> None:
+def test_all_equations_of_the_pages_can_be_converted(tool: ModuleType) -> None:
     for text in TEXTS.values():
         shown = re.findall(r"^\$\$$\n(.*?)^\$\$$", without_code(text), flags=re.M | re.S)
         written = re.findall(r"\$([^$\n]+)\$", re.sub(r"`[^`\n]*`", "", prose(text)))
         for tex in [*(TAG.sub("", each) for each in shown), *written]:
-            assert hook.mathml(tex).startswith("<math ")
+            assert tool.mathml(tex).startswith("<math ")
 
 
 def test_inline_tex_has_nothing_that_markdown_elsewhere_would_take_for_its_own() -> None:
