@@ -195,7 +195,7 @@ def anderson_mean(cells: Cells, ranges: Sequence[tuple[float, float]]) -> Interv
 
 IMPROVEMENT, MEAN, MIDDLE = "probability of improvement", "mean", "interquartile mean"
 METHODS = {
-    IMPROVEMENT: ("rliable", "pairing", "wilson"),
+    IMPROVEMENT: ("rliable", "pooled", "pairing", "wilson"),
     MEAN: ("rliable", "student", "anderson"),
     MIDDLE: ("rliable",),
 }
@@ -222,7 +222,7 @@ def intervals(
     a, b = pairs[number % len(pairs)]
     yield IMPROVEMENT, "rliable", bootstrap_improvement(table.cells[a], table.cells[b], resamples, rng)
     pair = table.select([table.algorithms[a], table.algorithms[b]])
-    for method in ("pairing", "wilson"):
+    for method in METHODS[IMPROVEMENT][1:]:
         yield IMPROVEMENT, method, ours_improvement(pair, method)
     one = number % n
     cells = table.cells[one]
@@ -296,6 +296,7 @@ def tables(out: Path) -> Iterator[str]:
 
 HEADINGS = {
     (IMPROVEMENT, "rliable"): "stratified bootstrap",
+    (IMPROVEMENT, "pooled"): "`pooled`",
     (IMPROVEMENT, "pairing"): "`pairing`",
     (IMPROVEMENT, "wilson"): "`wilson`",
     (MEAN, "rliable"): "mean: stratified bootstrap",
@@ -328,17 +329,20 @@ def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
 
 
 def improvement(found: Rows) -> str:
-    """Return mean widths, and how often the interval says who is better, over all populations."""
+    """Return mean widths, and how many intervals say which is better, for small boards and for each suite."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
-    lines = [["method", *(f"{size} trials" for size in sizes)]]
-    for method in METHODS[IMPROVEMENT]:
-        line = [HEADINGS[IMPROVEMENT, method]]
+    suites = [each.name for each in SUITES]
+    kinds = {"small boards": [row["population"] for row in found if row["population"] not in suites]}
+    kinds |= {name: [name] for name in suites}
+    lines = [["populations", "method", *(f"{size} trials" for size in sizes)]]
+    for (kind, names), method in product(kinds.items(), METHODS[IMPROVEMENT]):
+        line = [kind, HEADINGS[IMPROVEMENT, method]]
         for size in sizes:
             here = _of(found, quantity=IMPROVEMENT, method=method, trials=size)
-            total = sum(row["data_sets"] for row in here)
-            decided, wrong = (sum(row[key] for row in here) / total for key in ("decided", "wrong"))
+            here = [row for row in here if row["population"] in names]
+            total, decided, wrong = (sum(row[key] for row in here) for key in ("data_sets", "decided", "wrong"))
             width = np.mean([row["width"] for row in here])
-            line.append(f"{width:.3f}; {_percent(decided)} % decided, {_percent(wrong)} % wrongly")
+            line.append(f"{width:.3f}; {decided:,} of {total:,}" + (f", {wrong} wrong" if wrong else ""))
         lines.append(line)
     return _table(lines)
 
@@ -347,7 +351,7 @@ def wider(found: Rows) -> str:
     """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     lines = [["ours, times as wide as the bootstrap's", *(f"{size} trials" for size in sizes)]]
-    for quantity, method in ((IMPROVEMENT, "pairing"), (MEAN, "anderson")):
+    for quantity, method in ((IMPROVEMENT, "pooled"), (IMPROVEMENT, "pairing"), (MEAN, "anderson")):
         line = [f"{quantity}, {HEADINGS[quantity, method].rpartition(': ')[2]}"]
         for size in sizes:
             theirs, ours = (_of(found, quantity=quantity, method=each, trials=size) for each in ("rliable", method))

@@ -36,7 +36,7 @@ STEP = 1.0 / 3.0
 HETEROGENEITIES = (0.25, 0.5, 1.0)
 #: Algorithms, environments, and trials: of two numbers any between them.
 BOARDS: Mapping[str, tuple[int, int, tuple[tuple[int, int], ...]]] = {
-    "6x18": (6, 18, ((5, 5), (10, 10), (30, 30))),
+    "6x18": (6, 18, ((5, 5), (10, 10), (30, 30), (100, 100), (1_000, 1_000))),
     "11x15": (11, 15, ((10, 10), (30, 30), (100, 100))),
     "3x57": (3, 57, ((1, 6),)),
     "50x57": (50, 57, ((5, 5),)),

@@ -255,6 +255,39 @@ def _decided(row: Row | None) -> str:
     return shown + (f" ({row['wrong']} wrong)" if row["wrong"] else "")
 
 
+_CLAIMS = {
+    "pooled": "equal weights",
+    "head to head": "head to head",
+    "game": "the game's weights",
+    "bootstrap": "bootstrap, approximate",
+}
+
+
+def claims(results: Results) -> str:
+    """Return the part of all pairs of the small board that is decided, by numbers of trials."""
+    rows = results.rows(_FEW_RUNS, "board", board="6x18")
+    numbers = dict.fromkeys(row["trials"][0] for row in rows)
+    lines = [[f"{trials:,}", *(_claimed(rows, trials, method) for method in _CLAIMS)] for trials in numbers]
+    return table(["runs per cell", *_CLAIMS.values()], lines)
+
+
+def _claimed(rows: list[Row], trials: int, method: str) -> str:
+    counted = [row for row in rows if row["trials"][0] == trials and row["method"] == method]
+    pairs = sum(row["pairs"] * row["data_sets"] for row in counted)
+    return f"{percent(sum(row['decided'] for row in counted) / pairs)} of {pairs:,}"
+
+
+def claims_in_short(results: Results) -> str:
+    """Return what is decided with the fewest trials, in a sentence."""
+    rows = results.rows(_FEW_RUNS, "board", board="6x18")
+    fewest = min(row["trials"][0] for row in rows)
+    told = {method: _claimed(rows, fewest, method) for method in _CLAIMS}
+    return (
+        f"with {fewest} runs per cell, `pooled` decides {told['pooled']} pairs and the bootstrap {told['bootstrap']}; "
+        f"under the game's weights `pairing` decides {told['game']}"
+    )
+
+
 def few_runs_wrong(results: Results) -> str:
     """Return how many verdicts there were, and how many of them wrong, by guaranteed methods and by the other."""
     rows = results.rows(_FEW_RUNS, "board")
@@ -294,6 +327,8 @@ PARTS: Mapping[str, Part] = {
     "power-limits": limits,
     "power-blame": blame,
     "power-functional": functional,
+    "power-claims": claims,
+    "power-claims-in-short": claims_in_short,
     "power-few-runs": few_runs,
     "power-few-runs-wrong": few_runs_wrong,
     "power-few-runs-speed": few_runs_speed,
