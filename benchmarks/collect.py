@@ -1,10 +1,10 @@
-"""What collecting a study costs beside its trials: two workers against one, and Ray against threads.
+"""What collecting a study costs in addition to its trials: two workers against one, and Ray against threads.
 
     python benchmarks/collect.py [--json FILE] [--rounds N] [--no-ray] [--trials N] [--studies NAME ...]
 
 A row has the speed of one way of doing it, its ratio to one worker ("vs_one") and to as many workers of this machine
 ("vs_local"). Rounds are interleaved and the best of each counts. Everything is in it from the call of `collect_scores`
-to the last trial on the disk; a Ray cluster stays up between rounds, and how long it took to come up is printed beside.
+to the last trial on the disk; a Ray cluster stays up between rounds, and how long it took to come up is printed as well.
 The three studies have trials of half a millisecond, of some milliseconds and of a tenth of a second; a round takes
 three minutes.
 """

@@ -1,4 +1,4 @@
-"""Intervals as rliable makes them beside ours, on the same data, at the same level, for the same quantities.
+"""Intervals as rliable makes them compared with ours, on the same data, at the same level, for the same quantities.
 
     python benchmarks/comparison.py [--out FOLDER] [--data-sets 300] [--resamples 1000] [--trials 5 10 30 100]
     python benchmarks/comparison.py --tables [--out docs/results]
@@ -203,11 +203,11 @@ METHODS = {
 
 def truths(population: lab.KnownPopulation) -> dict[str, list[float]]:
     """Return the truth about every pair, or every algorithm, by quantity."""
-    everybody = range(len(population.laws))
+    everyone = range(len(population.laws))
     return {
-        IMPROVEMENT: [true_improvement(population, a, b) for a, b in combinations(everybody, 2)],
-        MEAN: [true_mean(population, a) for a in everybody],
-        MIDDLE: [true_interquartile_mean(population, a) for a in everybody],
+        IMPROVEMENT: [true_improvement(population, a, b) for a, b in combinations(everyone, 2)],
+        MEAN: [true_mean(population, a) for a in everyone],
+        MIDDLE: [true_interquartile_mean(population, a) for a in everyone],
     }
 
 

@@ -1,4 +1,4 @@
-"""Do the intervals keep their word? The experiments behind docs/coverage.md.
+"""How often do the intervals fail? The experiments behind docs/coverage.md.
 
     python benchmarks/failures.py [--out coverage-results] [--only guaranteed approximate ...] [--workers 2]
     python benchmarks/failures.py --picture docs/images/coverage.png [--out docs/results]
@@ -46,7 +46,7 @@ POOLED = "pooled-coverage"
 #: Five runs on many environments; where laws are skewed, fewer are harder.
 FIVE = ("board", "tied", "outweighed", "levels", "tails", "ragged", "gaps", "twins")
 TWO = ("coins", "skewed")
-#: What every part of `POOLED` asks of `untuned.lab.coverage`, beside ``delta``.
+#: What every part of `POOLED` asks of `untuned.lab.coverage`, in addition to ``delta``.
 POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
     "five": {"populations": FIVE, "methods": ("pooled",), "trials": (5,), "data_sets": 2_000},
     "two": {"populations": TWO, "methods": ("pooled",), "trials": (2,), "data_sets": 2_000},

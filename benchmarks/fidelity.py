@@ -1,4 +1,4 @@
-"""Do these algorithms score what the paper's scored? Means per cell beside published ones, each as a z-score.
+"""Do these algorithms score what the paper's scored? Means per cell next to published ones, each as a z-score.
 
     python benchmarks/fidelity.py --trials 1000 --environments chain-10-deterministic
 
@@ -77,7 +77,7 @@ def finished_cells(
     )
     with ThreadPoolExecutor(workers) as pool:
         try:
-            # A few ahead are enough to keep everybody busy.
+            # A few ahead are enough to keep all workers busy.
             waiting: list[tuple[Cell, Future[list[Trial]]]] = []
             for cell in cells:
                 done: list[Trial] = []
@@ -159,7 +159,7 @@ def report(cells: list[Cell], means: dict[tuple[str, str], float], arguments: ar
 def measured(
     cells: list[Cell], means: dict[tuple[str, str], float], arguments: argparse.Namespace
 ) -> Iterator[recording.Row]:
-    """Yield what came out in every cell."""
+    """Yield the result of every cell."""
     for (environment, definition), results in finished_cells(
         cells, arguments.trials, arguments.seed, arguments.precision, arguments.workers
     ):

@@ -1,4 +1,4 @@
-"""How good plans are: the trials that are predicted from a pilot beside those that it takes.
+"""How good plans are: the trials that are predicted from a pilot, compared with those that it takes.
 
     python benchmarks/plan.py [--json FILE] [--folder FOLDER] [--methods pairing] [--sizes 100 300]
                               [--pilots 12] [--looks 5] [--refine 300] [--most 100000] [--populations normal ...]
@@ -88,7 +88,7 @@ class Actual:
 
 @dataclass
 class Compared:
-    """Predictions beside what it takes."""
+    """Predictions, compared with what it takes."""
 
     quotients: dict[str, list[float]] = field(default_factory=lambda: {"near": [], "far": []})
     unforeseen: int = 0

@@ -1,4 +1,4 @@
-"""Files of measured facts: what was run, with which settings and libraries, on how many processors, and what came out.
+"""Files of measured facts: what was run, with which settings and libraries, on how many processors, and the results.
 
 Every benchmark has the same door, ``--json FILE``. The tables and figures of the documentation are made of such files
 by `benchmarks/pages.py`. A file has no date, no path and no name of a machine in it.
@@ -124,7 +124,7 @@ def write(
     """Write a file with a line for each row, numbers to six digits."""
     content = {"benchmark": benchmark, "complete": complete, "settings": settings, "machine": machine(), "load": load}
     lines = ",\n".join(json.dumps(_rounded(row), allow_nan=False) for row in rows)
-    # Renamed when it is whole: whoever stops a benchmark finds the lines that were printed.
+    # Renamed when it is whole: a benchmark that is stopped leaves the lines that were printed.
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     part.write_text(f'{json.dumps(content, allow_nan=False)[:-1]},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")

@@ -77,7 +77,7 @@ def measured(size: tuple[int, int, int], part: str, folder: Path) -> dict[str, A
 
 def rows(parts: list[str], boards: list[tuple[int, int, int]]) -> Iterator[recording.Row]:
     """Yield every part of the report on every board."""
-    # Compiling and importing are nobody's report.
+    # Compiling and importing are not part of a report.
     with tempfile.TemporaryDirectory() as scratch:
         measured((2, 2, 20), "folder" if "folder" in parts else "page", Path(scratch))
     for part in parts:

@@ -31,7 +31,7 @@ Results go to standard output, progress and complaints to standard error. Exit c
 - 1: a bug in untuned; please report it, with what `--debug` prints;
 - 2: a mistake in what was asked for; the message says what was found, what is allowed and what to do;
 - 3: `untuned check` found something serious in the scores;
-- 130: stopped with Ctrl-C; what was finished is kept, and the same command goes on.
+- 130: stopped with Ctrl-C; what was finished is kept; rerun the command to resume.
 
 `--debug`, anywhere on the line, shows the traceback of an error too.
 """

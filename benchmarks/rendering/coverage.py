@@ -133,8 +133,8 @@ def looked_at(found: lab.Coverage) -> str:
 
 
 def published(found: Mapping[str, Any]) -> str:
-    """Return the paper's Table 2, ours beside the published figures."""
-    lines = [["trials", "method", "samples", "failures", "in the paper", "told apart", "in the paper", "truth missed"]]
+    """Return the paper's Table 2, ours next to the published figures."""
+    lines = [["trials", "method", "samples", "failures", "in the paper", "separated", "in the paper", "truth missed"]]
     for row in found["rows"]:
         truth = row["truth"]
         lines.append(

@@ -13,7 +13,7 @@ ALGORITHMS = tuple(each.name for each in ELEVEN)
 
 
 def cells(results: Results) -> dict[tuple[str, str], Row]:
-    """Return every cell beside its published mean, in the order of the environments."""
+    """Return every cell with its published mean, in the order of the environments."""
     return _in_order(results.content("fidelity")["rows"])
 
 

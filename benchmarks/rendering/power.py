@@ -1,4 +1,4 @@
-"""The parts of the page on how much it takes: widths, pairs told apart, predicted numbers of trials."""
+"""The parts of the page on how much it takes: widths, pairs separated, predicted numbers of trials."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -43,7 +43,7 @@ def widths_narrowest(results: Results) -> str:
     return f"`pairing` is the narrowest in {won['pairing']} of {len(rows)} lines, {' and '.join(others)}"
 
 
-# --- pairs told apart
+# --- pairs separated
 
 
 def told_apart(trials: int, results: Results) -> str:

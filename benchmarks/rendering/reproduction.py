@@ -87,7 +87,7 @@ def intervals(results: Results) -> str:
         return f"{ours:.{digits}f}" + ("" if theirs is None else f" ({theirs:.{digits}f})")
 
     return table(
-        ["trials", "method", "samples", "failures (published)", "told apart (published)", "truth missed"],
+        ["trials", "method", "samples", "failures (published)", "separated (published)", "truth missed"],
         [
             [
                 f"{row['trials']:,}",

@@ -303,7 +303,7 @@ def race(
 def plan(
     source: Any, *, workers: int | None = None, progress: Steps | None = None, most: int | None = None, **options: Any
 ) -> "Plan":
-    """Return how many trials would probably decide what an evaluation left open: a prediction, not a guarantee.
+    """Return how many trials would probably decide the pairs that are not separable yet: a prediction, not a guarantee.
 
     It is the plan of the evaluation's first ranking; that of another is ``plan(evaluation.under("uniform"))``.
 
@@ -327,7 +327,7 @@ def plan(
     >>> scores = {"good": {"a": rng.normal(0.3, 1, 60), "b": rng.normal(0.3, 1, 60)},
     ...           "poor": {"a": rng.normal(0, 1, 60), "b": rng.normal(0, 1, 60)}}
     >>> print(untuned.plan(scores).sentences()[0])
-    Under the game's weights, about 28 more trials per cell (88 in all) would probably tell good from poor.
+    Under the game's weights, about 28 more trials per cell (88 in all) would probably separate good from poor.
     """
     from untuned.judge.plan import MOST
     from untuned.judge.plan import plan as planned

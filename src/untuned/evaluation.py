@@ -16,7 +16,7 @@ from untuned.diagnostics.finding import Finding
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
-from untuned.verdicts import TITLES, Pairs, Verdict, listed, sentences
+from untuned.verdicts import NOT_SEPARABLE, TITLES, Pairs, Verdict, listed, sentences
 from untuned.verdicts import Weighting as Weighting
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class HeadToHead:
 
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on a against b."""
-        return "better" if self.better_ab[a, b] else "worse" if self.better_ab[b, a] else "not separable yet"
+        return "better" if self.better_ab[a, b] else "worse" if self.better_ab[b, a] else NOT_SEPARABLE
 
     def cycles(self) -> list[tuple[int, ...]]:
         """Return the shortest cycle of verdicts through every algorithm that is in one: a beats b beats c beats a."""
@@ -400,7 +400,7 @@ class Evaluation:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets in which no two can be told apart yet, the best scores first; at most a thousand."""
+        """The largest sets in which no two are separable yet, the best scores first; at most a thousand."""
         place = {a: number for number, a in enumerate(self.order)}
         groups = sorted(sorted(place[a] for a in group) for group in self.pairs.groups())
         return tuple(tuple(self.algorithms[self.order[number]] for number in group) for group in groups)
@@ -444,7 +444,7 @@ class Evaluation:
 
     @property
     def comparison(self) -> tuple[str, ...]:
-        """Where the rankings agree, where one decides what the other leaves open, and where they contradict."""
+        """Where the rankings agree, which pairs only one of them decides, and where they contradict."""
         return comparison(self)
 
     @property

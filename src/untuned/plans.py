@@ -1,4 +1,4 @@
-"""`Plan`: how many trials would probably settle what an evaluation left open."""
+"""`Plan`: how many trials would probably decide the pairs that are not separable yet."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from untuned.errors import UnknownName
 from untuned.verdicts import TITLES, Weighting
 
-#: Why no number is given: declared identical; equal scores; percentiles that no number tells apart; cells without
+#: Why no number is given: declared identical; equal scores; percentiles that no number separates; cells without
 #: trials, about which nothing can be predicted; a number beyond the most that was tried.
 Why = Literal["identical", "equal", "tied", "missing", "beyond"]
 
@@ -18,7 +18,7 @@ FAR = 10
 
 @dataclass(frozen=True)
 class PlannedPair:
-    """Two algorithms that cannot be told apart yet.
+    """Two algorithms that are not separable yet.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class PlannedPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """How many trials would probably decide every pair that is open: a prediction, not a guarantee.
+    """Trials that would probably decide every pair that is not separable yet: a prediction, not a guarantee.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Plan:
     most
         The largest number of trials per cell that was tried.
     pairs
-        All that are open, those of the best scores first.
+        All that are not separable yet, those of the best scores first.
     """
 
     method: str
@@ -83,9 +83,9 @@ class Plan:
         return TITLES[self.weights]
 
     def trials(self, a: str, b: str) -> int | None:
-        """Return the trials per cell at which two algorithms are predicted to be told apart; None if there is none.
+        """Return the trials per cell at which two algorithms are predicted to be separated; None if there is none.
 
-        For two that are told apart already these are the trials of the smallest cell.
+        For two that are separated already these are the trials of the smallest cell.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Plan:
         return _all([pair.trials for pair in self.pairs], self.fewest)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per open pair: a, b, trials, more (than the smallest cell has), why."""
+        """Return one record per pair that is not separable yet: a, b, trials, more (than the smallest cell has), why."""
         return [
             {
                 "a": pair.a,
@@ -146,7 +146,7 @@ class Plan:
         found = [*self._what_settles(), *self._what_does_not()]
         found[0] = f"Under {self.title}, {found[0][0].lower()}{found[0][1:]}"
         if any(pair.trials is not None for pair in self.pairs):
-            found += [*self._what_to_beware_of(), self._how_to_go_on()]
+            found += [*self._what_to_beware_of(), self._how_to_continue()]
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -156,18 +156,18 @@ class Plan:
         count = len(self.pairs)
         numbers = sorted(_rounded(pair.trials) for pair in self.pairs if pair.trials is not None)
         if count == 1 and numbers:
-            return [f"{self._about(numbers[0])} would probably tell {_told(self.pairs[0])}."]
+            return [f"{self._about(numbers[0])} would probably separate {_told(self.pairs[0])}."]
         found: dict[int, list[str]] = {}
         leads = [pair for pair in self.pairs if self.leader in (pair.a, pair.b)]
         if leads and self.to_lead is not None:
-            first = f"tell {_told(leads[0])}, which makes {self.leader} the best"
+            first = f"separate {_told(leads[0])}, which makes {self.leader} the best"
             found[_rounded(self.to_lead)] = [first if len(leads) == 1 else f"show that {self.leader} is the best"]
         for wanted in (-(-count // 2), len(numbers)):
             if 0 < wanted <= len(numbers):
                 number = numbers[wanted - 1]
                 settled = sum(each <= number for each in numbers)
                 all_of_them = "both" if count == 2 else f"all {count}"
-                what = f"settle {all_of_them if settled == count else f'{settled} of the {count}'} open pairs"
+                what = f"decide {all_of_them if settled == count else f'{settled} of the {count}'} remaining pairs"
                 if what not in found.setdefault(number, []):
                     found[number].append(what)
         return [f"{self._about(number)} would probably {', and '.join(found[number])}." for number in sorted(found)]
@@ -203,7 +203,7 @@ class Plan:
             return f"About {_rounded(total - self.fewest):,} more trials per cell ({total:,} in all)"
         return f"About {total:,} trials in every cell, existing ones included,"
 
-    def _how_to_go_on(self) -> str:
+    def _how_to_continue(self) -> str:
         if self.anytime:
             return f"Add them to the existing ones, and look as often as you like: {self.method!r} allows it."
         return (
@@ -389,11 +389,11 @@ def about(hours: float) -> str:
 
 
 _REASONS: dict[Why, str] = {
-    "beyond": "Not even {most} trials per cell would tell {pairs}.",
-    "tied": "No number of trials would tell {pairs}, if their percentiles are what they seem: too many are equal.",
-    "equal": "It is unknown how many trials would tell {pairs}: their scores are equal so far.",
-    "missing": "It is unknown yet how many trials would tell {pairs}: run a few in the empty cells first.",
-    "identical": "No trials will tell {pairs}: they were declared identical.",
+    "beyond": "Not even {most} trials per cell would separate {pairs}.",
+    "tied": "No number of trials would separate {pairs}, if their percentiles are what they seem: too many are equal.",
+    "equal": "It is unknown how many trials would separate {pairs}: their scores are equal so far.",
+    "missing": "It is unknown yet how many trials would separate {pairs}: run a few in the empty cells first.",
+    "identical": "No trials will separate {pairs}: they were declared identical.",
 }
 #: Longer lists are cut, and the rest counted.
 _PAIRS = 3

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.scores import Ints, spread
-from untuned.verdicts import listed
+from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -62,7 +62,7 @@ def failed_throughout(evaluation: "Evaluation") -> tuple[str, ...]:
 
 
 def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
-    """Return where two rankings agree, where one decides what the other leaves open, and where they contradict."""
+    """Return where two rankings agree, which pairs only one of them decides, and where they contradict."""
     shown = evaluation.each_ranking
     if len(shown) < 2:
         return ()
@@ -95,15 +95,14 @@ def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
 
 
 def _alone(each: "Evaluation", than: "Evaluation", alone: NDArray[np.bool_], total: int) -> str:
-    """Return a sentence on what one ranking decides and the other leaves open."""
+    """Return a sentence on the pairs that one ranking decides and the other does not."""
     count = int(alone.sum())
     who, others = _capital(each.rankings[0].title), than.rankings[0].title
     if total == 1:
-        return f"{who} decide the pair; {others} leave it open."
+        return f"{who} decide the pair; {others} do not."
     if not than.pairs.better_ab.any():
-        these = "it" if count == 1 else "all of these"
-        return f"{who} decide {count} of {total} pairs; {others} leave {these} open."
-    return f"{who} decide {_count(count)} that {others} leave open: {_named(each, alone)}."
+        return f"{who} decide {count} of {total} pairs; {others} decide none."
+    return f"{who} decide {_count(count)} that {others} do not: {_named(each, alone)}."
 
 
 def direct(evaluation: "Evaluation") -> tuple[str, ...]:
@@ -114,7 +113,7 @@ def direct(evaluation: "Evaluation") -> tuple[str, ...]:
     better, names = found.better_ab, evaluation.algorithms
     ranked = np.any([each.pairs.better_ab for each in evaluation.rankings], axis=0)
     total, count = _total(evaluation), int(np.count_nonzero(better))
-    decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
+    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count} of {total} pairs decided"
     sentences = [f"Head to head (two algorithms' runs alone): {decided}."]
     cycles = [_cycle([names[a] for a in cycle]) for cycle in found.cycles()]
     if cycles:
@@ -145,7 +144,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = ("decided" if count else "open") if total == 1 else f"{count} of {total} pairs decided"
+        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count} of {total} pairs decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
@@ -269,7 +268,7 @@ def statement(evaluation: "Evaluation") -> str:
             f"({listed(accepted)}), and that was accepted."
         )
     if any(np.count_nonzero(each.pairs.better_ab) < _total(evaluation) for each in evaluation.rankings):
-        found.append("Not decided does not mean equal.")
+        found.append(f"{_capital(NOT_SEPARABLE)} does not mean equal.")
     return " ".join(found)
 
 
@@ -307,28 +306,20 @@ def _found_by(each: "Evaluation") -> str:
     start = f"{_capital(each.under_weights)} ({named}method {each.method})"
     total, count = _total(each), int(np.count_nonzero(better))
     if not count:
-        return f"{start}, {'the pair is not' if total == 1 else f'none of {total} pairs is'} decided."
+        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'none of {total} pairs is decided'}."
     if count == total > 1:
         return f"{start}, all {total} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for a in order:
-        worse = tuple(b for b in order if better[a, b])
-        if worse:
-            groups.setdefault(worse, []).append(a)
-    clauses = [
-        f"{listed([names[a] for a in who])} {'is' if len(who) == 1 else 'are'} better than "
-        f"{listed([names[b] for b in worse])}"
-        for worse, who in groups.items()
-    ]
+    said = better_clauses(better, names, order)
+    clauses = [clause for clause, _ in said]
     if len(clauses) > _CLAUSES:
-        said = sum(len(worse) * len(who) for worse, who in list(groups.items())[:_CLAUSES])
-        clauses = [*clauses[:_CLAUSES], f"and there are {count - said} more verdicts"]
+        shown = sum(verdicts for _, verdicts in said[:_CLAUSES])
+        clauses = [*clauses[:_CLAUSES], f"and there are {count - shown} more verdicts"]
     text = f"{start}, {'; '.join(clauses)}."
     if count == total:
         return text
     undecided = ~better & ~better.T & np.triu(np.ones_like(better), 1)
     verb = "is" if total - count == 1 else "are"
-    return f"{text} {total - count} of {total} pairs {verb} not decided: {_named(each, undecided, ' and ')}."
+    return f"{text} {total - count} of {total} pairs {verb} {NOT_SEPARABLE}: {_named(each, undecided, ' and ')}."
 
 
 def _named(each: "Evaluation", which_ab: NDArray[np.bool_], between: str = " over ") -> str:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from untuned.scores import Floats
 
 Verdict = Literal["better", "worse", "not separable yet"]
+#: What is said of two algorithms without a verdict: everywhere, in these words.
+NOT_SEPARABLE: Literal["not separable yet"] = "not separable yet"
 #: Where weights come from: the game's equilibrium, equal weights, or weights given by the user.
 Weighting = Literal["game", "uniform", "given"]
 #: What weights are called in a sentence.
@@ -54,7 +56,7 @@ class Pairs:
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on a compared with b."""
         better = self.better_ab
-        return "better" if better[a, b] else "worse" if better[b, a] else "not separable yet"
+        return "better" if better[a, b] else "worse" if better[b, a] else NOT_SEPARABLE
 
     def covers(self) -> list[tuple[int, int]]:
         """Return the pairs (better, worse) with nothing between them: the lines of a diagram of the partial order."""
@@ -63,9 +65,9 @@ class Pairs:
         return [(int(a), int(b)) for a, b in np.argwhere(better & ~between)]
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return all largest sets in which no two can be told apart, each sorted, in the order of their members.
+        """Return all largest sets in which no two are separable, each sorted, in the order of their members.
 
-        An algorithm that can be told from all others is in none. Where many algorithms differ from one other
+        An algorithm that is separated from all others is in none. Where many algorithms differ from one other
         each and from no more, there are exponentially many sets: at most `MOST_GROUPS` are returned.
         """
         better = self.better_ab
@@ -110,23 +112,47 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     place = {a: number for number, a in enumerate(order)}
     better = pairs.better_ab
     n = len(names)
-    found = []
-    for a in order:
-        worse = sorted(np.flatnonzero(better[a]).tolist(), key=place.__getitem__)
-        if worse:
-            everybody = len(worse) == n - 1 > 1
-            others = "all others" if everybody else listed([names[b] for b in worse])
-            found.append(f"{names[a]} is better than {others}.")
+    decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
+    if decided == total > 1:
+        return [f"From best to worst: {', '.join(names[a] for a in order)}.", f"All {total} pairs are decided."]
+    found = [f"{clause}." for clause, _ in better_clauses(better, names, order)]
     groups = sorted(sorted(place[a] for a in group) for group in pairs.groups())
     alike = [listed([names[order[number]] for number in group]) for group in groups[:_GROUPS]]
-    found += [f"{group} cannot be told apart yet." for group in alike]
+    found += [f"{group} are {NOT_SEPARABLE}." for group in alike]
     if len(groups) > _GROUPS:
         more = len(groups) - _GROUPS
         least = "at least " if len(groups) == MOST_GROUPS else ""
         found.append(f"The same holds for {least}{more} more {'group' if more == 1 else 'groups'}.")
-    decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
     if total > 1:
         found.append(f"{decided} of {total} pairs are decided.")
+    return found
+
+
+def better_clauses(better_ab: NDArray[np.bool_], names: Sequence[str], order: Sequence[int]) -> list[tuple[str, int]]:
+    """Return clauses "a and b are better than c and d" with the number of verdicts in each, the best first.
+
+    Algorithms that are better than the same others share a clause.
+
+    Parameters
+    ----------
+    better_ab
+        Whether a is better than b.
+    names
+        Of the algorithms.
+    order
+        The algorithms' numbers, from the best score to the worst.
+    """
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for a in order:
+        worse = tuple(b for b in order if better_ab[a, b])
+        if worse:
+            groups.setdefault(worse, []).append(a)
+    found = []
+    for worse, above in groups.items():
+        everything_else = len(worse) == len(names) - 1 > 1
+        others = "all others" if everything_else else listed([names[b] for b in worse])
+        verb = "is" if len(above) == 1 else "are"
+        found.append((f"{listed([names[a] for a in above])} {verb} better than {others}", len(above) * len(worse)))
     return found
 
 

@@ -133,7 +133,7 @@ def test_quiet_says_nothing_of_its_progress(call: Call) -> None:
     said = call(*SMALL, "--quiet")
     assert said.err == ""
     assert "The numbers are in" not in said.out
-    assert "kl may keep its word" in said.words
+    assert "kl may hold its level" in said.words
     assert Path("coverage-results/coverage.json").exists()
 
 

@@ -65,14 +65,14 @@ def test_a_spent_budget_is_a_result(call: Call) -> None:
     said = call(*QUICK, "--goal", "all", "--max-trials", "100")
     assert said.code == 0
     assert "The number of trials allows no further round after" in said.words
-    assert "are not decided; " in said.words
+    assert "are not separable yet; " in said.words
     assert "Most of the uncertainty comes from" in said.words
 
 
 def test_a_certificate_says_how_close_algorithms_are(call: Call) -> None:
     said = call(*QUICK, "--goal", "sarsa-s>q-s within 0.2", "--max-trials", "3000", "--quiet")
     assert said.code == 0
-    assert "0 of 1 pair is decided; every pair that is not decided differs by less than 0.2." in said.words
+    assert "0 of 1 pair is decided; every pair that is not separable yet differs by less than 0.2." in said.words
     assert "Next:" not in said.out
     assert said.err == ""
 

@@ -134,7 +134,7 @@ def test_a_plan_is_asked_for(call: Call, capsys: pytest.CaptureFixture[str], sco
     options = ("--intervals", "pairing", "--weights", "uniform", "--plan")
     said = evaluate(few, *options)
     assert said.code == 0
-    assert "would probably tell quick from slow." in said.words
+    assert "would probably separate quick from slow." in said.words
     planned = evaluate(few, *options, "--json").json["plan"]
     assert planned["pairs"][0]["trials"] > 3
     assert call(few, "--out", tmp_path / "page.html", *options).code == 0

@@ -701,7 +701,7 @@ def test_the_partial_order_has_a_line_for_every_cover() -> None:
     assert at["d"][1] < at["a"][1]
     alone = figures.partial_order(found(table(("a", "b"), ("e",), 5), width=0.5))
     assert not lines_of(alone)
-    assert "no two can be told apart" in alone.get_title(loc="left")
+    assert "no two are separable" in alone.get_title(loc="left")
 
 
 def test_weights_and_their_sums_are_printed() -> None:

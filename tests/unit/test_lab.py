@@ -1225,10 +1225,10 @@ def test_means_over_populations() -> None:
 
 def test_sentences() -> None:
     assert found_in(row()).verdicts == (
-        "kl keeps its word: never wrong in 2,000 data sets each (limit 0.18 %), where 5 % are allowed.",
+        "kl holds its level: never wrong in 2,000 data sets each (limit 0.18 %), where 5 % are allowed.",
     )
     assert found_in(row(), row(name="atom", trials=1000, verdicts=Rate.of(40, 2000))).verdicts == (
-        "kl keeps its word: wrong in 2 % (limits 1.4 % and 2.7 %) at the most, on atom, 1,000 trials, where 5 % are "
+        "kl holds its level: wrong in 2 % (limits 1.4 % and 2.7 %) at the most, on atom, 1,000 trials, where 5 % are "
         "allowed.",
     )
     assert found_in(
@@ -1240,15 +1240,15 @@ def test_sentences() -> None:
     few = Rate.of(0, 20)
     little = row(data_sets=20, percentiles=few, aggregates=few, differences=few, verdicts=few)
     assert found_in(little).verdicts == (
-        "kl may keep its word, but there are too few data sets to say: never wrong in 20 data sets each (limit 17 %).",
+        "kl may hold its level, but there are too few data sets to say: never wrong in 20 data sets each (limit 17 %).",
     )
     # The limit is that of the fewest, which is why nothing can be said.
     assert found_in(row(), little).verdicts == (
-        "kl may keep its word, but there are too few data sets to say: never wrong in 20 to 2,000 data sets each "
+        "kl may hold its level, but there are too few data sets to say: never wrong in 20 to 2,000 data sets each "
         "(limit 17 %).",
     )
     assert found_in(row(aggregates=SOME, every=20, trials=200)).verdicts == (
-        "kl may keep its word, but there are too few data sets to say: wrong in 5 % (limits 4.1 % and 6 %) at the "
+        "kl may hold its level, but there are too few data sets to say: wrong in 5 % (limits 4.1 % and 6 %) at the "
         "most, on normal, up to 200 trials, looking after every 20.",
     )
     assert [words.split()[0] for words in found_in(row(), row("pbp")).verdicts] == ["kl", "pbp"]

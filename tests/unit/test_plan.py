@@ -56,7 +56,7 @@ def entropy(u: float, q: float = 0.5) -> float:
 
 
 def normal_table(seed: int = 1) -> ScoreTable:
-    """Return scores of three algorithms on three environments, of which no two can be told apart."""
+    """Return scores of three algorithms on three environments, of which no two are separable."""
     means = np.array([[0.0, 0.1, 0.3], [0.4, 0.3, 0.5], [0.2, 0.2, 0.4]])
     rng = np.random.default_rng(seed)
     return ScoreTable.from_array(means[:, :, None] + rng.normal(size=(3, 3, 60)), ["A", "B", "C"])
@@ -330,11 +330,11 @@ def test_many_pairs_in_few_words() -> None:
         no_number("beyond"),
     )
     assert found.sentences()[:4] == (
-        "Under the game's weights, about 600 more trials per cell (900 in all) would probably settle 3 of the 6 open "
-        "pairs.",
+        "Under the game's weights, about 600 more trials per cell (900 in all) would probably decide 3 of the 6 "
+        "remaining pairs.",
         "About 900 more trials per cell (1,200 in all) would probably show that A is the best.",
-        "About 4,800 more trials per cell (5,100 in all) would probably settle 5 of the 6 open pairs.",
-        "Not even 10,000,000 trials per cell would tell C from D.",
+        "About 4,800 more trials per cell (5,100 in all) would probably decide 5 of the 6 remaining pairs.",
+        "Not even 10,000,000 trials per cell would separate C from D.",
     )
     assert "Numbers beyond 3,000 trials" in found.sentences()[5]
     assert len(found.sentences()) == 7
@@ -345,8 +345,8 @@ def test_many_pairs_in_few_words() -> None:
 def test_what_one_number_does_is_one_sentence() -> None:
     found = made(PlannedPair("A", "B", 1190), PlannedPair("C", "D", 1150))
     assert found.sentences()[0] == (
-        "Under the game's weights, about 900 more trials per cell (1,200 in all) would probably tell A from B, which "
-        "makes A the best, and settle both open pairs."
+        "Under the game's weights, about 900 more trials per cell (1,200 in all) would probably separate A from B, "
+        "which makes A the best, and decide both remaining pairs."
     )
     assert "Numbers beyond" not in repr(found)
 

@@ -101,7 +101,7 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
     assert "yet" in answer(decided(found))
     one = decided(found, ("slow", "quick"), ("slow", "quickest"), ("slow", "middling"))
     assert named(found, answer(one)) == ["slow"]
-    assert "3 others" in answer(one)
+    assert "each of the other 3" in answer(one)
     assert leaders(one) == ("slow",)
     some = decided(found, ("quick", "slow"))
     assert named(found, answer(some)) == ["quickest", "quick", "middling"]

@@ -51,15 +51,15 @@ def decided(found: Evaluation, **better: tuple[str, ...]) -> Evaluation:
 def test_rankings_are_compared_by_what_they_decide(found: Evaluation) -> None:
     assert comparison(decided(found)) == ("Neither weighting decides a pair.",)
     (alone,) = comparison(decided(found, uniform=("ab", "ac", "cd")))
-    assert alone == "Equal weights decide 3 of 6 pairs; the game's weights leave all of these open."
+    assert alone == "Equal weights decide 3 of 6 pairs; the game's weights decide none."
     (alone,) = comparison(decided(found, game=("ab",)))
-    assert alone == "The game's weights decide 1 of 6 pairs; equal weights leave it open."
+    assert alone == "The game's weights decide 1 of 6 pairs; equal weights decide none."
     (same,) = comparison(decided(found, uniform=("ab", "cd"), game=("ab", "cd")))
     assert "same 2 of 6 pairs" in same
     agreed, equal, game = comparison(decided(found, uniform=("ab", "ac"), game=("ab", "bd")))
     assert "1 pair" in agreed
-    assert re.search("Equal weights .* the game's weights leave open: ant over cat", equal)
-    assert re.search("The game's weights .* equal weights leave open: bee over dog", game)
+    assert re.search("Equal weights .* the game's weights do not: ant over cat", equal)
+    assert re.search("The game's weights .* equal weights do not: bee over dog", game)
 
 
 def test_opposite_verdicts_come_first(found: Evaluation) -> None:
@@ -138,7 +138,7 @@ def test_the_paragraph_says_what_was_compared_found_and_assumed(found: Evaluatio
     for words in ("method pooled", "method pairing", "independent trials", "chosen beforehand"):
         assert words in text
     assert "ant and bee are better than cat and dog" in text
-    assert "2 of 6 pairs are not decided: ant and bee, cat and dog." in text
+    assert "2 of 6 pairs are not separable yet: ant and bee, cat and dog." in text
     assert "Under the game's weights (method pairing), none of 6 pairs is decided." in text
     order = statement(decided(found, uniform=("ab", "ac", "ad", "bc", "bd", "cd")))
     assert "all 6 pairs are decided; from best to worst: ant, bee, cat and dog" in order
@@ -163,7 +163,7 @@ def test_long_lists_are_counted() -> None:
     low = np.where(better > 0, 0.1, -0.1)
     text = statement(replace(many, rankings=(replace(many.rankings[0], pairs=Pairs(low, -low.T)),)))
     assert re.search(r"and there are \d+ more verdicts", text)
-    assert "29 of 435 pairs are not decided" in text
+    assert "29 of 435 pairs are not separable yet" in text
     assert len(text) < 2500
 
 

@@ -652,7 +652,7 @@ def test_closures_count_with_what_they_keep() -> None:
 
     assert Trainer.of(made(1)).fingerprint == Trainer.of(made(1)).fingerprint
     assert Trainer.of(made(1)).fingerprint != Trainer.of(made(2)).fingerprint
-    # What cannot be told apart does not keep anybody from trying things out.
+    # An algorithm that cannot be fingerprinted can still be tried out.
     assert Trainer.of(made(1, object())).fingerprint != Trainer.of(made(2, object())).fingerprint
 
 

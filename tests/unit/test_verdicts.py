@@ -122,60 +122,61 @@ def words(better: Flags, names: Sequence[str] | None = None, order: Sequence[int
 def test_sentences_of_two_algorithms() -> None:
     assert words(order_of((0, 1), n=2)) == ["a is better than b."]
     assert words(order_of((1, 0), n=2), order=[1, 0]) == ["b is better than a."]
-    assert words(order_of(n=2)) == ["a and b cannot be told apart yet."]
-    assert words(order_of(n=2), order=[1, 0]) == ["b and a cannot be told apart yet."]
+    assert words(order_of(n=2)) == ["a and b are not separable yet."]
+    assert words(order_of(n=2), order=[1, 0]) == ["b and a are not separable yet."]
 
 
 def test_sentences_of_a_few_algorithms() -> None:
     everything = np.triu(np.ones((4, 4), dtype=np.bool_), 1)
-    assert words(everything) == [
-        "a is better than all others.",
-        "b is better than c and d.",
-        "c is better than d.",
-        "6 of 6 pairs are decided.",
-    ]
-    assert words(order_of(n=3)) == ["a, b and c cannot be told apart yet.", "0 of 3 pairs are decided."]
+    assert words(everything) == ["From best to worst: a, b, c, d.", "All 6 pairs are decided."]
+    two_by_two = order_of((0, 2), (0, 3), (1, 2), (1, 3), (2, 3), n=4)
+    assert words(two_by_two)[:2] == ["a and b are better than c and d.", "c is better than d."]
+    assert words(order_of(n=3)) == ["a, b and c are not separable yet.", "0 of 3 pairs are decided."]
     assert words(order_of((2, 0), n=3), order=[2, 1, 0]) == [
         "c is better than a.",
-        "c and b cannot be told apart yet.",
-        "b and a cannot be told apart yet.",
+        "c and b are not separable yet.",
+        "b and a are not separable yet.",
         "1 of 3 pairs are decided.",
     ]
     fork = order_of((0, 1), (0, 2), (0, 3), (1, 3), n=4)
     assert words(fork, names=["new", "<b>", "à & co.", "算法"]) == [
         "new is better than all others.",
         "<b> is better than 算法.",
-        "<b> and à & co. cannot be told apart yet.",
-        "à & co. and 算法 cannot be told apart yet.",
+        "<b> and à & co. are not separable yet.",
+        "à & co. and 算法 are not separable yet.",
         "4 of 6 pairs are decided.",
     ]
 
 
 def test_sentences_of_many_algorithms_are_cut() -> None:
     listed = "a, b, c, d, e, f, g, h and"
-    assert words(order_of(n=9))[0] == f"{listed} i cannot be told apart yet."
-    assert words(order_of(n=10))[0] == f"{listed} 2 more cannot be told apart yet."
-    assert words(order_of(n=12))[0] == f"{listed} 4 more cannot be told apart yet."
-    assert words(order_of(n=50))[0] == ("x0, x1, x2, x3, x4, x5, x6, x7 and 42 more cannot be told apart yet.")
+    assert words(order_of(n=9))[0] == f"{listed} i are not separable yet."
+    assert words(order_of(n=10))[0] == f"{listed} 2 more are not separable yet."
+    assert words(order_of(n=12))[0] == f"{listed} 4 more are not separable yet."
+    assert words(order_of(n=50))[0] == ("x0, x1, x2, x3, x4, x5, x6, x7 and 42 more are not separable yet.")
     decided = words(np.triu(np.ones((50, 50), dtype=np.bool_), 1))
-    assert len(decided) == 50
-    assert decided[0] == "x0 is better than all others."
-    assert decided[1] == "x1 is better than x2, x3, x4, x5, x6, x7, x8, x9 and 40 more."
-    assert decided[39] == "x39 is better than x40, x41, x42, x43, x44, x45, x46, x47 and 2 more."
-    assert decided[40] == "x40 is better than x41, x42, x43, x44, x45, x46, x47, x48 and x49."
-    assert decided[-1] == "1225 of 1225 pairs are decided."
+    assert decided[0].startswith("From best to worst: x0, x1, x2")
+    assert decided[-1] == "All 1225 pairs are decided."
+    better = np.triu(np.ones((50, 50), dtype=np.bool_), 1)
+    better[48, 49] = False
+    nearly = words(better)
+    assert len(nearly) == 50
+    assert nearly[0] == "x0 is better than all others."
+    assert nearly[1] == "x1 is better than x2, x3, x4, x5, x6, x7, x8, x9 and 40 more."
+    assert nearly[40] == "x40 is better than x41, x42, x43, x44, x45, x46, x47, x48 and x49."
+    assert nearly[-1] == "1224 of 1225 pairs are decided."
 
 
 @pytest.mark.parametrize(
     ("n", "more"), [(9, None), (10, "1 more group"), (11, "2 more groups"), (50, "41 more groups")]
 )
 def test_sentences_of_many_groups_are_counted(n: int, more: str | None) -> None:
-    # Neighbours cannot be told apart, all others can.
+    # Neighbours are not separable, all others are.
     better = np.triu(np.ones((n, n), dtype=np.bool_), 2)
     found = words(better)
-    apart = [sentence for sentence in found if sentence.endswith("cannot be told apart yet.")]
+    apart = [sentence for sentence in found if sentence.endswith("are not separable yet.")]
     assert len(apart) == 8
-    assert apart[0].startswith("a and b cannot" if n <= 26 else "x0 and x1 cannot")
+    assert apart[0].startswith("a and b are" if n <= 26 else "x0 and x1 are")
     counted = [sentence for sentence in found if sentence.startswith("The same holds")]
     assert counted == ([] if more is None else [f"The same holds for {more}."])
     assert found[-1] == f"{(n - 1) * (n - 2) // 2} of {n * (n - 1) // 2} pairs are decided."

@@ -404,7 +404,7 @@ def _print_replication(found: "Replication") -> None:
         ("samples", "right"),
         ("failures", "right"),
         ("paper", "right"),
-        ("told apart", "right"),
+        ("separated", "right"),
         ("paper", "right"),
         ("truth missed", "right"),
         ("a sample", "right"),

@@ -45,7 +45,8 @@ def evaluate(
     planned: Annotated[
         bool,
         typer.Option(
-            "--plan", help="Also how many trials would settle what is open, in text and JSON; takes as long again."
+            "--plan",
+            help="Also how many trials would decide the remaining pairs, in text and JSON; takes as long again.",
         ),
     ] = False,
     approximate: Approximate = False,
@@ -274,19 +275,23 @@ def _print_head_to_head(screen: "Console", found: "Evaluation") -> None:
 
 def _weights(found: "Evaluation") -> list[str]:
     """Return sentences on what weighs most, the rest together; equal weights are not listed."""
-    if found.weights == "uniform":
+    if found.q_er.max() - found.q_er.min() < 1e-12:
         return ["All environments and references weigh the same."]
     sentences = []
     for what, names, weights in (
         ("environments", found.environments, found.environment_weights),
         ("references", found.algorithms, found.reference_weights),
     ):
+        if weights.max() - weights.min() < 1e-12:
+            sentences.append(f"All {what} weigh the same.")
+            continue
         heaviest = sorted(range(len(names)), key=lambda number: -weights[number])
-        parts = [f"{names[number]} {100 * weights[number]:.0f} %" for number in heaviest[:_SHOWN]]
-        if len(names) > _SHOWN:
-            rest = 100 * float(sum(weights[number] for number in heaviest[_SHOWN:]))
-            others = len(names) - _SHOWN
-            parts.append(f"{others} {'other' if others == 1 else 'others'} {rest:.0f} %")
+        # One that is left over is named as well.
+        shown = len(names) if len(names) == _SHOWN + 1 else _SHOWN
+        parts = [f"{names[number]} {100 * weights[number]:.0f} %" for number in heaviest[:shown]]
+        if len(names) > shown:
+            rest = 100 * float(sum(weights[number] for number in heaviest[shown:]))
+            parts.append(f"the other {len(names) - shown} together {rest:.0f} %")
         sentences.append(f"Weights of {what}: {', '.join(parts)}")
     return sentences
 

@@ -148,7 +148,7 @@ def judged(
 
 
 def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":
-    """Return how many trials would settle what each ranking left open; a bar shows on a terminal meanwhile."""
+    """Return how many trials would decide what is not separable yet under each ranking; a bar shows on a terminal meanwhile."""
     from untuned.api import plans
 
     with showing_progress() as progress:

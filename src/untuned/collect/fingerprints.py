@@ -43,7 +43,7 @@ def source_digest(thing: object, *, lenient: bool = False) -> str:
     A function counts with its syntax tree and that of everything it uses in its module and in others of the same
     folder (`untuned.source_trees`); without a source file, as in an interactive session, with its compiled code and the
     functions and plain values it uses there. A partial function and an object count with their arguments and
-    attributes, too, and a closure with the values it keeps, as far as they can be told apart. What has a method
+    attributes, too, and a closure with the values it keeps, as far as they can be distinguished. What has a method
     ``__fingerprint__`` counts with what that returns.
 
     Parameters

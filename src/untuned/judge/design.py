@@ -282,7 +282,7 @@ def _boards(assumed: _Assumed, trials: int, spread: float, workers: int) -> tupl
 
 
 def _fewest_for_the_game(n: int, m: int, delta: float) -> int:
-    """Return the number of trials below which no percentile can be told from 1/2, and so nothing is decided.
+    """Return the number of trials below which no percentile can be separated from 1/2, and so nothing is decided.
 
     Where every trial of one beats every trial of the other, the lower end of the interval is (d/2)^(1/T), and of n
     algorithms on m environments d is delta/(m n (n - 1)/2).

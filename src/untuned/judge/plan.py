@@ -73,7 +73,7 @@ def plan(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Plan:
-    """Return how many trials per cell would probably decide every pair that the first ranking left open.
+    """Return how many trials per cell would probably decide every pair that is not separable under the first ranking.
 
     Parameters
     ----------

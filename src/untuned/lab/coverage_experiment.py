@@ -311,8 +311,8 @@ class Coverage:
         else:
             most = f"wrong in {most} at the most, on {where}"
         if self.finding(method) == "kept":
-            return f"{method} keeps its word: {most}, where {_percent(self.delta)} are allowed."
-        return f"{method} may keep its word, but there are too few data sets to say: {most}."
+            return f"{method} holds its level: {most}, where {_percent(self.delta)} are allowed."
+        return f"{method} may hold its level, but there are too few data sets to say: {most}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON types."""

@@ -12,12 +12,12 @@ from untuned.lab.mixtures import Law, even, normal, point, two
 from untuned.lab.population_types import KnownPopulation
 
 _ENVIRONMENTS = range(8)
-#: Everybody is in every place twice, in the second half in the opposite order: places[algorithm][environment].
+#: Each is in every place twice, in the second half in the opposite order: places[algorithm][environment].
 _PLACES = [[(a + e) % 4 if e < 4 else 3 - (a + e) % 4 for e in _ENVIRONMENTS] for a in range(4)]
 
 
 def _placed(law: Callable[[int], Law]) -> list[list[Law]]:
-    """Return laws by place, 0 to 3, the same for everybody: so that all scores are the same."""
+    """Return laws by place, 0 to 3, the same for all: so that all scores are the same."""
     return [[law(place) for place in row] for row in _PLACES]
 
 

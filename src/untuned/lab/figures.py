@@ -157,7 +157,7 @@ def replication_figure(found: Replication) -> Figure:
         left.yaxis.set_minor_locator(NullLocator())
         left.set_ylim(0.0, 1.0)
         left.set_title("estimates of other samples missed", fontsize=9, loc="left")
-        right.set_title("pairs told apart", fontsize=9, loc="left")
+        right.set_title("pairs separated", fontsize=9, loc="left")
         right.set_ylim(0.0, 1.0)
         for ax in (left, right):
             _trials_axis(ax, sizes)

@@ -55,7 +55,9 @@ _ALL = (
         ],
         ranges=(0.0, 10.0),
     ),
-    KnownPopulation("duplicates", "two algorithms are the same, and nobody says so", _DUPLICATES, ranges=(0.0, 10.0)),
+    KnownPopulation(
+        "duplicates", "two algorithms are the same, without being declared identical", _DUPLICATES, ranges=(0.0, 10.0)
+    ),
     KnownPopulation(
         "declared",
         "two algorithms are the same, and declared to be",

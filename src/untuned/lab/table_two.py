@@ -98,7 +98,7 @@ class Replicates:
     failures_error
         Its standard error, by leaving out each sample in turn (the jackknife). None with fewer than three.
     significant, significant_error
-        The proportion of pairs of algorithms that are told apart, and its standard error; that is None with one sample.
+        The proportion of pairs of algorithms that are separated, and its standard error; that is None with one sample.
     truth
         Samples in which any aggregate score of the population is outside its interval.
     width

@@ -33,7 +33,7 @@ class Known:
     better_ab
         Whether a is shown to be better than b.
     same_ab
-        Whether two are declared identical everywhere, so that no trial will tell them apart.
+        Whether two are declared identical everywhere, so that no trial will separate them.
     """
 
     score_a: Floats
@@ -217,7 +217,7 @@ class Goal:
         text = f"{decided} of {len(pairs)} {'pair is' if len(pairs) == 1 else 'pairs are'} decided"
         close = len(pairs) - decided - len(open_pairs)
         if close and self.within:
-            every = "every pair that is not decided" if not open_pairs else f"{close} of the others"
+            every = "every pair that is not separable yet" if not open_pairs else f"{close} of the others"
             text += f"; {every} {'differs' if not open_pairs or close == 1 else 'differ'} by less than {self.within:g}"
         if self.kind != "all":
             won = [pair[:: 1 if known.better_ab[pair] else -1] for pair in pairs if known.decided(*pair)]

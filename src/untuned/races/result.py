@@ -10,7 +10,7 @@ from untuned.evaluation import Evaluation
 from untuned.plans import about, in_words
 from untuned.races.goals import Goal, Pair
 from untuned.races.racing import Ending, Look, entry_of
-from untuned.verdicts import listed
+from untuned.verdicts import NOT_SEPARABLE, listed
 
 ENDINGS: dict[Ending, str] = {
     "reached": "The goal is reached",
@@ -76,7 +76,7 @@ class Race:
     def still_open(self, look: Look, weighting: str) -> list[str]:
         """Return which pairs of a ``look`` are open under a ``weighting``, what each would take, and what is unsure."""
         prices = zip(look.open[weighting], look.costs[weighting], strict=True)
-        found = [f"{_pair(look, weighting, pair)} are not decided; {_price(cost)}." for pair, cost in prices]
+        found = [f"{_pair(look, weighting, pair)} are {NOT_SEPARABLE}; {_price(cost)}." for pair, cost in prices]
         if look.open[weighting] and look.doubts[weighting]:
             found.append(f"Most of the uncertainty comes from {listed(_cells(look, weighting))}.")
         return found

@@ -41,7 +41,7 @@ class Report:
     histories
         What the trials recorded in addition to scores.
     plans
-        How many trials would settle what each ranking left open.
+        How many trials would decide what is not separable yet under each ranking.
     race
         How the study was raced; None for one that was not.
     """

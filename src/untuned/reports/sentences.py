@@ -2,7 +2,7 @@
 
 from untuned.evaluation import Evaluation
 from untuned.statements import failed_throughout
-from untuned.verdicts import listed
+from untuned.verdicts import NOT_SEPARABLE, listed
 
 
 def question(evaluation: Evaluation) -> str:
@@ -43,12 +43,12 @@ def _best(evaluation: Evaluation) -> str:
     first = leaders(evaluation)
     others = len(evaluation.algorithms) - len(first)
     if len(first) == 1:
-        everybody = "the other one" if others == 1 else f"each of the {others} others"
-        return f"{first[0]} performs best: it is better than {everybody}."
+        rest = "the other one" if others == 1 else f"each of the other {others:,}"
+        return f"{first[0]} performs best: it is better than {rest}."
     if not others:
-        return "no algorithm can be declared best yet: no two of them can be told apart."
+        return "no algorithm can be declared best yet: no two of them are separable."
     rest = "the other one is" if others == 1 else f"the other {others:,} are"
-    return f"the best is {listed(first, 'or')} (not separable yet); {rest} ruled out."
+    return f"the best is {listed(first, 'or')} ({NOT_SEPARABLE}); {rest} ruled out."
 
 
 def leaders(evaluation: Evaluation) -> tuple[str, ...]:

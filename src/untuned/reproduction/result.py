@@ -94,7 +94,7 @@ class Reproduction:
         found = [
             f"{len(said)} conclusions of the paper, aggregate scores under the game's weights: {_counted(said)}, with "
             f"{spread(self.evaluation.trials_ae)} trials per cell.",
-            f"With equal weights where the game's leave it open: {_counted(best)}.",
+            f"With equal weights where the game's do not decide: {_counted(best)}.",
         ]
         found += [known.sentence(what) for what, known in self.agreement.items() if known is not None]
         if self.rates:

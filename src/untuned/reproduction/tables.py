@@ -164,14 +164,14 @@ def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
         Column("Failures", ("failures",), "number"),
         Column("Published", ("published_failures",), "number"),
         Column("z", ("failures_z",), "number"),
-        Column("Told apart", ("significant",), "number"),
+        Column("Separated", ("significant",), "number"),
         Column("Published", ("published_significant",), "number"),
         Column("z", ("significant_z",), "number"),
         Column("Truth missed", ("truth",), "number"),
     )
     caption = (
         f"Samples are {replication.population}. Failures: of all pairs of samples, those in which an estimate of one "
-        "is outside the intervals of the other. Told apart: of all pairs of algorithms. Truth missed: samples whose "
+        "is outside the intervals of the other. Separated: of all pairs of algorithms. Truth missed: samples whose "
         "intervals miss the scores of what they were drawn from. Published: 1,000 samples of other trials, of "
         "algorithms whose Parl2 began with a smaller step size. z: the difference in standard errors, by the "
         "jackknife; a dash where ours do not vary."

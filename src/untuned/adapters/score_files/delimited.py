@@ -56,7 +56,7 @@ class Delimited:
     separator
         The sign between fields; None to take the one with which the header has most of the usual columns.
     asked
-        The columns that the user named, which tell separators apart.
+        The columns that the user named, which distinguish separators.
     """
 
     def __init__(self, file: File, separator: str | None = None, asked: Reading | None = None) -> None:

@@ -46,7 +46,7 @@ def identified(runs: Runs) -> Runs:
     Raises
     ------
     InvalidInput
-        Where a run has several rows and no step tells them apart, where the same run is there twice, and where it
+        Where a run has several rows and no step distinguishes them, where the same run is there twice, and where it
         cannot be told which rows are one run.
     """
     if not runs.runs:

@@ -82,7 +82,7 @@ def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
     if all(isinstance(each, str) for each in key) and folders.setdefault(key, folder) != folder:
         raise InvalidInput(
             f"{folders[key]} and {folder} are both run {part.run!r} of {part.algorithm!r} on {part.environment!r}: "
-            "name one of them, or say what tells their runs apart with --pattern, for example "
+            "name one of them, or say what distinguishes their runs with --pattern, for example "
             "--pattern '{environment}__{algorithm}__{seed}'"
         )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _APPROXIMATE = (0, (2.5, 1.5))
-#: Of methods; algorithms are told apart by where they are.
+#: Of methods; algorithms differ by where they are.
 _MARKERS = "osD^vPX<>*h"
 
 

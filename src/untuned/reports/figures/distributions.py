@@ -147,7 +147,7 @@ def trials_effect(
     with drawing():
         ax = axes_or_new(ax, COLUMN, 2.8)
         view = view_of([scores])
-        # From light to dark, so that what is known best is seen best; dashes tell them apart as well.
+        # From light to dark, so that what is known best is seen best; dashes distinguish them as well.
         shades = np.linspace(0.72, 0.0, len(chosen)) if len(chosen) > 1 else [0.0]
         for number, (size, shade) in enumerate(zip(chosen, shades, strict=True)):
             steps = quantile_steps(band(scores[:size], evaluation.delta, support))

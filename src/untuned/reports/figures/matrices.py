@@ -92,7 +92,7 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
             Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5)
             for _, marker, colour in _VERDICTS.values()
         ]
-        title = f"row beside column; all verdicts together {percent(evaluation.delta)}"
+        title = f"row compared with column; all verdicts together {percent(evaluation.delta)}"
         if not evaluation.valid:
             title += ", approximate"
         if len(evaluation.rankings) > 1:

@@ -80,7 +80,7 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
         if layout.lines:
             words = f"above, along lines: better; together {percent(evaluation.delta)}"
         else:
-            words = f"no two can be told apart yet at {percent(evaluation.delta)}"
+            words = f"no two are separable yet at {percent(evaluation.delta)}"
         words += "" if evaluation.valid else ", approximate"
         words += f"\n{evaluation.rankings[0].title}" if len(evaluation.rankings) > 1 else ""
         ax.set_title(words, loc="left", fontsize=SMALL)

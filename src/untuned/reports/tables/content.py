@@ -12,6 +12,7 @@ from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, S
 from untuned.reports.tables.digits import Digits, digits
 from untuned.reports.tables.table import Table
 from untuned.statements import failed
+from untuned.verdicts import NOT_SEPARABLE
 
 #: Scores are between 0 and 1.
 SCORES = Digits(4)
@@ -113,7 +114,7 @@ def pairs(evaluation: Evaluation) -> Table:
                 Text(pair["verdict"]),
                 *((times(evaluation, pair),) if capped else ()),
             ),
-            bold=pair["verdict"] != _OPEN,
+            bold=pair["verdict"] != NOT_SEPARABLE,
         )
         for pair in evaluation.pair_rows()
     )
@@ -135,9 +136,6 @@ def pairs(evaluation: Evaluation) -> Table:
         *((Column("Holds up to", ("cap",), "number"),) if capped else ()),
     )
     return Table(_titled("Differences of aggregate scores", evaluation), caption, columns, rows)
-
-
-_OPEN = "not separable yet"
 
 
 def times(evaluation: Evaluation, pair: Mapping[str, Any]) -> Times:
@@ -163,7 +161,7 @@ def head_to_head(evaluation: Evaluation) -> Table:
                 Estimate(pair["win"], pair["low"], pair["high"], SCORES),
                 Text(pair["verdict"]),
             ),
-            bold=pair["verdict"] != _OPEN,
+            bold=pair["verdict"] != NOT_SEPARABLE,
         )
         for pair in evaluation.each_ranking[0].head_to_head_rows()
     )

@@ -137,7 +137,7 @@ def rows(place: str, names: Mapping[str, str | None], score: Floats, **more: Any
 
 
 def distinct(parts: Sequence[Rows], ids: Sequence[str]) -> list[Rows]:
-    """Return runs that can be told apart: the identifier is added where runs of a cell have the same name.
+    """Return runs with distinct names: the identifier is added where runs of a cell have the same name.
 
     The seed is usually the name of a run, and a search over hyperparameters often leaves it as it is; such runs would
     be taken for one.

@@ -60,7 +60,7 @@ def _values(header: Sequence[str]) -> dict[str, int]:
         if number and _BETWEEN in name and not name.endswith(_LIMITS):
             if name in found:
                 raise InvalidInput(
-                    f"two columns are called {name!r}, so that their runs cannot be told apart: rename runs in W&B, "
+                    f"two columns are called {name!r}, so that their runs cannot be distinguished: rename runs in W&B, "
                     "and export the panel again"
                 )
             found[name] = number
