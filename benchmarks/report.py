@@ -1,4 +1,4 @@
-"""How long a report takes after the evaluation, and how large its page is, for the paper's board and for others.
+"""How long a report takes after the evaluation, and how large its page is, for boards of several sizes.
 
     python benchmarks/report.py [--json FILE] [--trials T] [--only page folder] [--boards small paper large]
 

@@ -28,8 +28,8 @@ def speed(results: Results) -> str:
             "Python's csv module",
             f"{digits(load['vs_csv'])} times as fast",
         ],
-        ["bounds on the paper's board", "dense policy iteration", f"{digits(_dense(results))} times as fast"],
-        ["bootstrap on the paper's board", "resampling plainly", f"{digits(_plain(results))} times as fast"],
+        ["bounds on a board of the paper's size", "dense policy iteration", f"{digits(_dense(results))} times as fast"],
+        ["bootstrap on a board of the paper's size", "resampling plainly", f"{digits(_plain(results))} times as fast"],
     ]
     if limits:
         lines.insert(0, ["a trial of Sarsa(λ) on Cart-Pole", "hand-vectorised C", f"{span(limits, 3)} times its time"])

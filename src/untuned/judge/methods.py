@@ -48,7 +48,7 @@ FIXED_DEFAULT = "pooled"
 ANYTIME = "anytime"
 ANYTIME_DEFAULT = "betting"
 ANYTIME_FIXED_DEFAULT = "pooled-rounds"
-#: What the paper recommends: the default under its conventions.
+#: The paper's guaranteed method: the default under its conventions.
 PUBLISHED_DEFAULT = "pbp"
 
 
