@@ -195,7 +195,7 @@ def anderson_mean(cells: Cells, ranges: Sequence[tuple[float, float]]) -> Interv
 
 IMPROVEMENT, MEAN, MIDDLE = "probability of improvement", "mean", "interquartile mean"
 METHODS = {
-    IMPROVEMENT: ("rliable", "pooled", "pairing", "wilson"),
+    IMPROVEMENT: ("rliable", "pairing", "wilson"),
     MEAN: ("rliable", "student", "anderson"),
     MIDDLE: ("rliable",),
 }
@@ -296,7 +296,6 @@ def tables(out: Path) -> Iterator[str]:
 
 HEADINGS = {
     (IMPROVEMENT, "rliable"): "stratified bootstrap",
-    (IMPROVEMENT, "pooled"): "`pooled`",
     (IMPROVEMENT, "pairing"): "`pairing`",
     (IMPROVEMENT, "wilson"): "`wilson`",
     (MEAN, "rliable"): "mean: stratified bootstrap",
@@ -351,7 +350,7 @@ def wider(found: Rows) -> str:
     """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     lines = [["ours, times as wide as the bootstrap's", *(f"{size} trials" for size in sizes)]]
-    for quantity, method in ((IMPROVEMENT, "pooled"), (IMPROVEMENT, "pairing"), (MEAN, "anderson")):
+    for quantity, method in ((IMPROVEMENT, "pairing"), (MEAN, "anderson")):
         line = [f"{quantity}, {HEADINGS[quantity, method].rpartition(': ')[2]}"]
         for size in sizes:
             theirs, ours = (_of(found, quantity=quantity, method=each, trials=size) for each in ("rliable", method))
