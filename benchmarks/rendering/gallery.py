@@ -41,7 +41,14 @@ def overview(results: Results) -> str:
         decided = ["none is made" if each is None else _share(len(each["better"]), row["pairs"]) for each in ranked]
         heads = _share(len(row["head_to_head"]), row["pairs"])
         lines.append([f"[{words}]({page}.md)", size, decided[0], heads, decided[1], _needed(ranked[0])])
-    heading = ["source", "algorithms x environments x runs", "equal weights", "head to head", "the game", "for the rest"]
+    heading = [
+        "source",
+        "size",
+        "equal weights",
+        "head to head",
+        "the game",
+        "for the rest",
+    ]
     return table(heading, lines, left=2)
 
 
@@ -124,7 +131,7 @@ def reductions(results: Results) -> str:
             if len(set(said)) > 1 or said[0] == "open":
                 lines.append([f"{a} / {b}", *said])
     heading = ["pair", *(f"{words}, {how}" for words in rankings for how in ("equal weights", "head to head"))]
-    return table(heading, lines)
+    return table(heading, lines, left=len(heading))
 
 
 def _verdict(a: str, b: str, better: list[list[str]]) -> str:
