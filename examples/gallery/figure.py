@@ -5,8 +5,6 @@ python examples/gallery/figure.py TABLE PICTURE [--weights uniform] [--accept CO
 
 import argparse
 
-import matplotlib.pyplot as plt
-
 import untuned
 from untuned import figures
 
@@ -18,6 +16,6 @@ parser.add_argument("--accept", action="append", default=[], help="a finding tha
 options = parser.parse_args()
 
 evaluation = untuned.evaluate(options.table, weights=options.weights, accept=options.accept)
-figure, axes = plt.subplots(figsize=(5, 2.2))
-figures.aggregate(evaluation, ax=axes)
+figure = figures.aggregate(evaluation).get_figure(root=True)
+assert figure is not None
 figures.save(figure, options.picture)
