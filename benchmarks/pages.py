@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from rendering import coverage, fidelity, overview, power, races, reproduction, speed
+from rendering import coverage, fidelity, gallery, overview, power, races, reproduction, speed
 from rendering.files import Part, Results, Unusable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +25,7 @@ PARTS: Mapping[str, Part] = {
     **fidelity.PARTS,
     **reproduction.PARTS,
     **overview.PARTS,
+    **gallery.PARTS,
 }
 MARKED = re.compile(r"<!-- measured: (?P<name>[^ ]+) -->(?P<text>.*?)<!-- end -->", flags=re.S)
 

@@ -199,6 +199,11 @@ NOT_RUN = (
     ),
     NotRun(r"untuned reproduce", check_untuned, "hours; the tests of reproduction run it small", everywhere=True),
     NotRun(r"make\b", check_make, "make sets up an environment of its own", everywhere=True),
+    NotRun(
+        r"python examples/gallery/(atari_100k|dopamine|figure)\.py (downloaded|dopamine/|tables/)",
+        check_python_script,
+        "files that the reader downloads",
+    ),
     NotRun(r"python benchmarks/", check_python_script, "benchmarks need minutes and a quiet machine", everywhere=True),
     NotRun(r"(python -m )?pip install\b", check_pip, "the environment of the tests stays as it is", everywhere=True),
     NotRun(r"python3? -m venv\b", check_nothing, "an environment of one's own", everywhere=True),

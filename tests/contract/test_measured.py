@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
-LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors")
+LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors", "gallery")
 
 
 # --- the pages
@@ -294,6 +294,7 @@ TINY = {
     "pooled_plan": "--boards 1 --sizes 5 --looks 1 --most 20 --data-sets 2 --only plan crowd",
     "report": "--boards small --only page --trials 20",
     "race_errors": "--races 1 --trials 60 --populations coins",
+    "gallery": "--no-plans",
 }
 
 
