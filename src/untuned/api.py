@@ -15,7 +15,7 @@ from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
-from untuned.judge.judging import Judging
+from untuned.judge.judging import Judging, without_variants
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
 
@@ -101,6 +101,7 @@ def evaluate(
     """
     judging, reading = _judging(READING, judging, **options)
     source = scores if isinstance(scores, Imported) else read(scores, **reading)
+    judging = without_variants(judging, reading.get("without"))
     findings = sound(source, reading.get("accept") or ())
     found = with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
     return approximated(found, workers=workers, progress=progress) if approximate else found

@@ -13,7 +13,7 @@ import typer
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.terminal import printable, showing_progress
 from untuned.errors import InvalidInput
-from untuned.judge.judging import Judging
+from untuned.judge.judging import Judging, without_variants
 from untuned.options import Option, declared
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def judged(
     with showing_progress() as progress:
         return evaluate(
             found,
-            judging=judging,
+            judging=without_variants(judging, reading.without),
             approximate=approximate,
             workers=workers,
             progress=progress,
@@ -218,7 +218,7 @@ def parsed_weights(given: str) -> Any:
     if given in ("game", "uniform", "both"):
         return given
     if "=" not in given:
-        return _weights_file(Path(given))
+        return _json_object("weights", Path(given), "game, uniform, both, NAME=WEIGHT,...", "{environment: weight}")
     weights: dict[str, float] = {}
     for each in given.split(","):
         name, _, number = each.rpartition("=")
@@ -229,26 +229,41 @@ def parsed_weights(given: str) -> Any:
     return weights
 
 
-def _weights_file(path: Path) -> Any:
+def _json_object(option: str, path: Path, instead: str, form: str) -> Any:
     import json
 
     if not path.is_file():
-        raise InvalidInput(
-            f"--weights {path}: there is no such file; write game, uniform, both, NAME=WEIGHT,... or the path of a "
-            "JSON file"
-        )
+        raise InvalidInput(f"--{option} {path}: there is no such file; write {instead} or the path of a JSON file")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"--weights {path}: not JSON ({error})") from None
+        raise InvalidInput(f"--{option} {path}: not JSON ({error})") from None
     if not isinstance(content, dict):
-        raise InvalidInput(f"--weights {path}: write an object, {{environment: weight}}")
+        raise InvalidInput(f"--{option} {path}: write an object, {form}")
     return content
 
 
-#: Of options that are not typed as Python takes them. A file of weights is read here: the judge reads none.
+def parsed_families(given: str) -> Any:
+    """Return families as `untuned.evaluate` takes them, from what was written after --families."""
+    if given == "none":
+        return {}
+    if "=" not in given:
+        return _json_object("families", Path(given), "none, NAME=A+B,...", "{family: [environment, ...]}")
+    found: dict[str, list[str]] = {}
+    for each in given.split(","):
+        name, _, variants = each.partition("=")
+        if not name or not all(variants.split("+")):
+            raise InvalidInput(f"--families {given}: write NAME=A+B,NAME=C+D, --families maze=maze-1+maze-2")
+        if name in found:
+            raise InvalidInput(f"--families {given}: {name!r} is there twice, write all of its environments once")
+        found[name] = variants.split("+")
+    return found
+
+
+#: Of options that are not typed as Python takes them. Files of weights and families are read here, not by the judge.
 _PARSERS: dict[str, Callable[[Any], Any]] = {
     "weights": parsed_weights,
+    "families": parsed_families,
     "ranges": _ranges,
     "identical": _identical,
     "rename": _rename,

@@ -24,6 +24,7 @@ from untuned.collect.fingerprints import source_digest
 from untuned.collect.metrics import Metric, metric
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
+from untuned.families import check
 from untuned.version import __version__
 
 #: The modules that resolve what is not ours.
@@ -119,6 +120,10 @@ def _resolved(study: Study) -> Resolved:
             _seen(place, f"environments[{n}]")
     _check_distinct("algorithms", [each.name for each in algorithms])
     _check_distinct("environments", [each.name for each in places])
+    try:
+        check(study.families, [each.name for each in places])
+    except UnknownName as error:
+        raise InvalidInput(f"families: {error}") from None
     measure = _metric(study.metric, study.folder)
     ranges = [_score_range(place, measure, study) for place in places]
     for place, limits in zip(places, ranges, strict=True):
@@ -397,6 +402,7 @@ def _facts(
         ],
         "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
+        **({"families": {name: list(each) for name, each in study.families.items()}} if study.families else {}),
         "untuned": __version__,
     }
 

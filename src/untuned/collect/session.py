@@ -28,6 +28,7 @@ from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.study import Study
 from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import AlgorithmFails, InvalidInput, Stopped, UnknownName
+from untuned.families import Families, among, checked
 from untuned.scores import Floats, Ints, Nonfinite, ScoreTable
 from untuned.verdicts import listed
 
@@ -415,9 +416,15 @@ class Session:
         chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
         # The log first: a race that begins in between must not be found with scores that were read before it.
         log = store.race_log()
-        table = store.scores(nonfinite=chosen).select(*store.compared)
+        table = dataclasses.replace(store.scores(nonfinite=chosen), families=self.families).select(*store.compared)
         with explained(self.folder / RESULTS_NAME):
             return with_rounds(table, log)
+
+    @property
+    def families(self) -> Families | None:
+        """The families of variants that the study declares; None where it declares none."""
+        facts = self.store.facts if self._resolved is None else self._resolved.facts
+        return among(checked(facts.get("families", {})), self.names[1]) or None
 
     @property
     def collected(self) -> bool:

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from untuned import families
 from untuned.collect.environments.checks import checked_range, checked_size, whole_number
 from untuned.collect.metrics import AVERAGE
 from untuned.collect.runner.trial import PRECISIONS
 from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput, nearest
+from untuned.families import Families
 
 if TYPE_CHECKING:
     from untuned.collect.session import Session
@@ -89,6 +91,9 @@ class Study:
         ``"average-return"``, ``"final-return"``, ``"last-10"``, ``"module:function"`` or a function of the returns.
     score_range
         (worst, best) score possible, for a metric of your own.
+    families
+        Environments that are variants of one and count as one when the study is judged: ``{"maze": ["maze-1",
+        "maze-2"]}``, by the names that environments have in results.
     keep
         ``"scores"``, or ``"returns"`` to keep the return of every episode.
     failures
@@ -120,6 +125,7 @@ class Study:
     seed: int = 0
     metric: str | Callable[..., float] = AVERAGE
     score_range: tuple[float, float] | None = None
+    families: Families = field(default_factory=dict)
     keep: Keep = "scores"
     failures: FailurePolicy = "worst"
     time_limit: float | None = None
@@ -157,6 +163,7 @@ class Study:
             "score_range",
             None if self.score_range is None else checked_range("score_range", self.score_range),
         )
+        settle(self, "families", families.checked(self.families))
         isolate: object = self.isolate
         if not isinstance(isolate, bool):
             raise InvalidInput(f"isolate: {isolate!r} is not allowed, write true or false")
@@ -253,6 +260,7 @@ _KEYS = (
     "environments",
     "metric",
     "score_range",
+    "families",
     "keep",
     "failures",
     "time_limit",

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge.game import constants, stationary
+from untuned.judge.game import column_shares, constants, stationary
 from untuned.judge.intervals.method import Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import SELF, Payoff
@@ -38,6 +38,7 @@ def resampled(
     seed: int,
     *,
     q_er: Floats | None = None,
+    share_e: Floats | None = None,
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> Floats:
@@ -58,6 +59,8 @@ def resampled(
         nothing.
     q_er
         Weights that were fixed beforehand; None for the equilibrium of every resample.
+    share_e
+        As for `untuned.judge.game.column_shares`.
     workers
         How many threads.
     advance
@@ -66,7 +69,8 @@ def resampled(
     n, m = pools[0].owner_of.size, len(pools)
     layout = _layout(pools)
     states = streams(seed, resamples)
-    eta, gamma, _ = constants(n, m)
+    share_k, families = column_shares(share_e, n, m)
+    eta, gamma, _ = constants(n, families)
     start = np.ascontiguousarray(d_aer.reshape(n, m * n))
     result = np.empty((resamples, n))
     size = _chunk(layout, start.size, resamples)
@@ -80,7 +84,7 @@ def resampled(
         if q_er is None:
             d = np.empty_like(boards)
             d[:] = start
-            stationary(boards, eta, gamma, d, _TOLERANCE)
+            stationary(boards, share_k, eta, gamma, d, _TOLERANCE)
             _weigh(d, weights)
         else:
             weights[:] = q_er.ravel()

@@ -42,14 +42,14 @@ class StudyFacts:
     def same_as(self, other: "StudyFacts") -> bool:
         """Return whether these are facts of the same study, in whatever order their fields were given.
 
-        Numbers of trials may differ, since there can always be more; so may the version of untuned and texts for
-        readers: where fingerprints agree, trials are of one kind.
+        Numbers of trials may differ, since there can always be more; so may families, of which no trial knows, the
+        version of untuned and texts for readers: where fingerprints agree, trials are of one kind.
         """
         return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
 
     @property
     def _lasting(self) -> dict[str, Any]:
-        facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "untuned")}
+        facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "families", "untuned")}
         return {**facts, **{kind: [_lasting(each) for each in facts[kind]] for kind in ("algorithms", "environments")}}
 
     def differences(self, other: "StudyFacts") -> list[str]:
