@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from untuned.diagnostics.finding import Finding
 from untuned.errors import UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
-from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
+from untuned.statements import (
+    approximation,
+    comparison,
+    direct,
+    failed,
+    failed_throughout,
+    next_steps,
+    statement,
+    variants,
+)
 from untuned.verdicts import NOT_SEPARABLE, TITLES, Pairs, Verdict, listed, sentences
 from untuned.verdicts import Weighting as Weighting
 
@@ -664,17 +673,16 @@ class Evaluation:
     def _condition(self) -> str:
         if not self.anytime:
             given = any(each.weights == "given" for each in self.rankings)
-            return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
+            others = ["the weights"] * given + ["the families"] * bool(variants(self))
+            return f"if {listed(['the numbers of trials', *others])} were chosen beforehand"
         if self.derived.undeclared:
             return (
                 f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
                 "the race, which declared otherwise"
             )
         if self.judging.max_algorithms is None:
-            return (
-                "however often you look, unless algorithms, environments, weights or delta were chosen because of what "
-                "was seen"
-            )
+            chosen = f"algorithms, environments,{' families,' * bool(variants(self))} weights or delta"
+            return f"however often you look, unless {chosen} were chosen because of what was seen"
         return (
             f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
             "environments"
@@ -694,6 +702,7 @@ class Evaluation:
         lines = [
             f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}",
             *failed(self),
+            *variants(self),
         ]
         for each in self.each_ranking:
             lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
@@ -704,7 +713,7 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
         head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
-        shown = [_html_lines(failed(self))]
+        shown = [_html_lines((*failed(self), *variants(self)))]
         for each in self.each_ranking:
             body = "".join(_html_row("td", row) for row in each._shown())
             shown.append(

@@ -705,7 +705,7 @@ def test_a_solver_that_did_not_come_close_is_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("untuned.judge.evaluate.solutions", early)
     monkeypatch.setattr("untuned.judge.evaluate.propagated", published_early)
     monkeypatch.setattr(
-        "untuned.judge.evaluate.equilibrium", lambda z: dataclasses.replace(equilibrium(z), error=0.125)
+        "untuned.judge.evaluate.equilibrium", lambda z, **more: dataclasses.replace(equilibrium(z, **more), error=0.125)
     )
     for conventions in ("valid", "paper"):
         found = evaluate(table(), conventions=conventions)

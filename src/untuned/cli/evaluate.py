@@ -132,7 +132,7 @@ def print_evaluation(
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
+    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, variants
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -149,6 +149,8 @@ def print_evaluation(
     n, m = len(found.algorithms), len(found.environments)
     size = f"{n} algorithms on {m} {'environment' if m == 1 else 'environments'}"
     screen.print(text(screen, f"{size}, {spread(found.trials_ae)} trials per cell; delta = {found.delta:g}"))
+    for line in variants(found):
+        screen.print(text(screen, line))
     for line in failed(found):
         screen.print(text(screen, line, style="bold yellow"))
     for each in found.each_ranking:
@@ -275,6 +277,10 @@ def _print_head_to_head(screen: "Console", found: "Evaluation") -> None:
 
 def _weights(found: "Evaluation") -> list[str]:
     """Return sentences on what weighs most, the rest together; equal weights are not listed."""
+    from untuned.statements import variants
+
+    if found.weights == "uniform" and variants(found):
+        return ["All families and references weigh the same."]
     if found.q_er.max() - found.q_er.min() < 1e-12:
         return ["All environments and references weigh the same."]
     sentences = []

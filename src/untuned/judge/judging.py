@@ -244,6 +244,8 @@ class Judging:
         for name in ("max_algorithms", "families"):
             if not found[name]:
                 del found[name]
+        if self.families:
+            found["families"] = {name: list(each) for name, each in self.families.items()}
         methods = dict.fromkeys(self.method_under(each).name for each in self.weightings)
         found |= {"intervals": " and ".join(methods), "weights": self.weighting}
         resampling = {name: found.pop(name) for name in ("resamples", "seed")}

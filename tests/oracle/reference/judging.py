@@ -107,7 +107,8 @@ def move_share(t: int, sign: int, n: int, m: int, shares: Shares = None) -> floa
 def start(n: int, m: int, shares: Shares = None) -> Floats:
     """Return where a walk begins, (|S|,): evenly over families, and in a family over its variants."""
     each = np.ones(m) if shares is None else np.asarray(shares, dtype=np.float64)
-    return np.tile(np.repeat(each, n), n) / (n * n * family_count(m, shares))
+    found: Floats = np.tile(np.repeat(each, n), n) / (n * n * family_count(m, shares))
+    return found
 
 
 def damping(n: int, m: int, shares: Shares = None) -> float:

@@ -11,7 +11,7 @@ from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits
 from untuned.reports.tables.table import Table
-from untuned.statements import failed
+from untuned.statements import failed, variants
 from untuned.verdicts import NOT_SEPARABLE
 
 #: Scores are between 0 and 1.
@@ -227,7 +227,7 @@ def weights(evaluation: Evaluation) -> Table:
     )
     origin = {
         "game": "They are those of the game's equilibrium: environments that separate algorithms weigh more.",
-        "uniform": "They are equal.",
+        "uniform": "Those of families are equal." if variants(evaluation) else "They are equal.",
     }
     caption = _sentences(
         "What each environment weighs in the scores over all references, and each reference over all environments; "
