@@ -173,8 +173,7 @@ def equilibrium_with_families(z: Floats, shares: Shares = None) -> Floats:
     """Return d (|S|,), the solution of d = (1 - gamma) start + gamma d C."""
     n, m, _ = z.shape
     gamma, c = damping(n, m, shares), transition_matrix(z, shares=shares)
-    d: Floats = np.linalg.solve((np.eye(len(c)) - gamma * c).T, (1.0 - gamma) * start(n, m, shares))
-    return d
+    return np.asarray(np.linalg.solve((np.eye(len(c)) - gamma * c).T, (1.0 - gamma) * start(n, m, shares)))
 
 
 def aggregate(z: Floats, shares: Shares = None) -> tuple[Floats, Floats]:
