@@ -420,6 +420,16 @@ class Evaluation:
         return tuple((self.algorithms[a], self.algorithms[b]) for a, b in self.pairs.covers())
 
     @property
+    def rank_sets(self) -> dict[str, range]:
+        """The places that the verdicts allow every algorithm, 1 is the best; the best algorithms first.
+
+        They are the places that it has in all rankings which contradict no verdict. All sets hold together, with the
+        verdicts.
+        """
+        found = self.ranks
+        return {self.algorithms[a]: range(int(found.best[a]), int(found.worst[a]) + 1) for a in self.order}
+
+    @property
     def verdicts(self) -> tuple[str, ...]:
         """The verdicts as sentences, and which algorithms they rank by failed trials alone."""
         return (*sentences(self.pairs, self.algorithms, self.order), *failed_throughout(self))

@@ -7,6 +7,7 @@ algorithm looks the same in all of them.
 
 from untuned.reports.figures.aggregates import aggregate as aggregate
 from untuned.reports.figures.closing import closing as closing
+from untuned.reports.figures.critical import critical_difference as critical_difference
 from untuned.reports.figures.distributions import distribution_grid as distribution_grid
 from untuned.reports.figures.distributions import distributions as distributions
 from untuned.reports.figures.distributions import quantile_grid as quantile_grid

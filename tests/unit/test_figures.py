@@ -7,6 +7,7 @@ Golden pictures are in tests/golden/figures. After a change of looks that is mea
 
 import dataclasses
 import functools
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
 import untuned
-from support.judging import evaluate
+from support.judging import evaluate, with_ranking
 from untuned import figures
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranking, Ranks, percent
@@ -240,6 +241,7 @@ SINGLE: dict[str, Callable[..., Axes]] = {
     "trials": lambda **o: figures.trials_effect(example(), "bold", "hill", sizes=(5, 20, 1000), **o),
     "ranks": lambda **o: figures.ranks(example(), **o),
     "verdicts": lambda **o: figures.verdict_matrix(example(), **o),
+    "critical": lambda **o: figures.critical_difference(found(example().scores, width=0.2), **o),
     "order": lambda **o: figures.partial_order(example(), **o),
     "weights": lambda **o: figures.weights(example(), **o),
     "learning": lambda **o: figures.learning_curves(histories(), "hill", order=example().algorithms, **o),
@@ -686,6 +688,43 @@ def test_verdicts_have_a_symbol_each() -> None:
     assert "approximate" in legend_of(figures.verdict_matrix(found(scores, valid=False))).get_title().get_text()
 
 
+def bars(ax: Axes) -> list[tuple[float, ...]]:
+    """Return the scores that each bar of a diagram joins."""
+    return [tuple(np.asarray(line.get_xdata(), np.float64)) for line in lines_of(ax) if line.get_label() == "bar"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bars_of_a_diagram_join_exactly_what_is_not_separable(seed: int) -> None:
+    """For any strict partial order of scores, also one in which an algorithm between two others is separable."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    evaluation = found(table(tuple(f"a{number}" for number in range(n)), ("e",), 5), width=0.5)
+    score_a = rng.permutation(n) / 10.0
+    better = np.triu(rng.random((n, n)) < rng.choice([0.0, 0.3, 0.7, 1.0]), 1)
+    for _ in range(n):
+        better |= (better.astype(int) @ better.astype(int)) > 0
+    order = np.argsort(-score_a)
+    better_ab = np.zeros_like(better)
+    better_ab[np.ix_(order, order)] = better
+    wide = np.ones((n, n)) - np.eye(n)
+    drawn = figures.critical_difference(with_ranking(evaluation, score_a=score_a, pairs=Pairs(-wide, wide, better_ab)))
+    at = {float(score): a for a, score in enumerate(score_a)}
+    groups = [{at[score] for score in bar} for bar in bars(drawn)]
+    joined = {frozenset(pair) for group in groups for pair in itertools.combinations(group, 2)}
+    pairs = {frozenset(pair) for pair in itertools.combinations(range(n), 2)}
+    decided = {pair for pair in pairs if any(better_ab[a, b] for a in pair for b in pair)}
+    assert joined == pairs - decided
+    # Bars in one row do not touch.
+    rows: dict[float, list[tuple[float, ...]]] = {}
+    for line in lines_of(drawn):
+        if line.get_label() == "bar":
+            rows.setdefault(float(np.asarray(line.get_ydata())[0]), []).append(tuple(np.asarray(line.get_xdata())))
+    for row in rows.values():
+        ends = sorted((min(bar), max(bar)) for bar in row)
+        assert all(one[1] < other[0] for one, other in itertools.pairwise(ends))
+    assert {text.get_text() for text in drawn.texts} >= set(evaluation.algorithms)
+
+
 def test_the_partial_order_has_a_line_for_every_cover() -> None:
     evaluation = found(table(("a", "b", "c", "d"), ("e", "f"), 5), width=0.12)
     ax = figures.partial_order(evaluation)
@@ -885,7 +924,17 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
     left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)
     written = figures.save_all(evaluation, tmp_path / "new", histories=left, formats=["svg", ".SVG"])
     names = {
-        *("summary", "aggregate", "verdicts", "partial-order", "ranks", "weights", "quantiles", "distributions"),
+        *(
+            "summary",
+            "aggregate",
+            "verdicts",
+            "critical-difference",
+            "partial-order",
+            "ranks",
+            "weights",
+            "quantiles",
+            "distributions",
+        ),
         *("quantiles-hill", "quantiles-a-b-c", "quantiles-a-b-c-2", "percentile", "trials", "learning-curves"),
         *("sample-efficiency", "hyperparameters-careful", "hyperparameters-bold"),
     }
@@ -898,7 +947,7 @@ def test_the_second_ranking_has_figures_where_they_differ(tmp_path: Path) -> Non
     evaluation = untuned.evaluate(table(("careful", "bold"), ("hill", "maze"), 12))
     written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])}
     assert {name for name in written if name.endswith("uniform")} == {
-        *("aggregate-uniform", "verdicts-uniform", "partial-order-uniform"),
+        *("aggregate-uniform", "verdicts-uniform", "critical-difference-uniform", "partial-order-uniform"),
     }
     assert {"aggregate", "verdicts", "partial-order", "weights"} <= written
     drawn = (tmp_path / "aggregate-uniform.svg").read_text(encoding="utf-8")

@@ -20,6 +20,7 @@ from untuned.reports.bands import bands
 from untuned.reports.curves import algorithms_in, comparable, environments_in
 from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.closing import closing
+from untuned.reports.figures.critical import critical_difference
 from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
 from untuned.reports.figures.illustration import percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid, sample_efficiency
@@ -188,6 +189,7 @@ def _figures(
         ("summary", partial(summary, evaluation)),
         ("aggregate", partial(aggregate, evaluation, beside=evaluation.alike(beside))),
         ("verdicts", partial(verdict_matrix, evaluation)),
+        ("critical-difference", partial(critical_difference, evaluation)),
         ("partial-order", partial(partial_order, evaluation)),
         ("ranks", partial(ranks, evaluation)),
         ("weights", partial(weights, evaluation)),
@@ -199,6 +201,7 @@ def _figures(
         found += [
             (f"aggregate-{ranking.weights}", partial(aggregate, other, beside=other.alike(beside))),
             (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
+            (f"critical-difference-{ranking.weights}", partial(critical_difference, other)),
             (f"partial-order-{ranking.weights}", partial(partial_order, other)),
         ]
     known = bands(evaluation)
