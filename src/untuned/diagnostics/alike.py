@@ -28,7 +28,8 @@ def alike_environments(sample: Sample) -> Finding | None:
     What an environment says is the mean rank of each algorithm's scores among all scores there, less the mean of these
     over the environments other than the two. Reported are pairs whose correlation over the algorithms is larger than
     chance makes it in 1 of 1,000 tables, all pairs together, if what environments say is independent and normal;
-    measured on other scores, it is up to 1 of 100. No pair is reported if 1 of 100 orders of the algorithms would agree as well, and none in a family that is declared.
+    measured on other scores, it is up to 1 of 100. No pair is reported if 1 of 100 orders of the algorithms would agree
+    as well, and none in a family that is declared.
     """
     table = sample.table
     kept = [e for e in range(len(table.environments)) if _says_something(sample, e)]
