@@ -31,19 +31,18 @@ def _verdict(row: Row) -> str:
 
 
 def moved(results: Results) -> str:
-    lines = []
-    for row in results.rows(_NAME, "mean_move", families=False):
-        if row["copies"] in (2, 10):
-            lines.append(
-                [
-                    _BOARDS[row["board"]].format(**row),
-                    str(row["copies"]),
-                    _METHODS[row["method"]],
-                    f"{row['mean_move']:.3f}",
-                    percent(row["another_first"], 1),
-                    percent(row["reversed"], 1),
-                ]
-            )
+    lines = [
+        [
+            _BOARDS[row["board"]].format(**row),
+            str(row["copies"]),
+            _METHODS[row["method"]],
+            f"{row['mean_move']:.3f}",
+            percent(row["another_first"], 1),
+            percent(row["reversed"], 1),
+        ]
+        for row in results.rows(_NAME, "mean_move", families=False)
+        if row["copies"] in (2, 10)
+    ]
     return table(["board", "copies", "method", "moved (mean)", "another first", "reversed"], lines, left=3)
 
 
