@@ -77,7 +77,8 @@ def _mean_ranks(sample: Sample, e: int) -> Floats:
     cells = sample.of_environment(e)
     ranks = rankdata(np.concatenate([cell.scores for cell in cells]))
     parts = np.split(ranks, np.cumsum([cell.size for cell in cells])[:-1])
-    return np.array([part.mean() for part in parts]) / ranks.size
+    means: Floats = np.array([part.mean() for part in parts]) / ranks.size
+    return means
 
 
 def _residual_correlations(ranks_ea: Floats) -> Floats:
@@ -96,7 +97,8 @@ def _residual_correlations(ranks_ea: Floats) -> Floats:
     one = (1.0 + k) ** 2 * own[:, None] + k**2 * own[None, :] + 2.0 * k * (1.0 + k) * gram
     one += -2.0 * k * (1.0 + k) * with_all[:, None] - 2.0 * k**2 * with_all[None, :] + k**2 * all_
     size = np.sqrt(np.maximum(one, 0.0) * np.maximum(one.T, 0.0))
-    return np.divide(both, size, out=np.full((m, m), -1.0), where=size > 1e-12)
+    found: Floats = np.divide(both, size, out=np.full((m, m), -1.0), where=size > 1e-12)
+    return found
 
 
 def _agreeing(ranks_ea: Floats, e: int, f: int) -> float:
