@@ -1,11 +1,14 @@
 """Families: environments that are variants of one, and share what one environment counts."""
 
 from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput, UnknownName
+
+# NumPy takes time to load, which `untuned --help` does without.
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: The variants of every family, by its name.
 Families = Mapping[str, tuple[str, ...]]
@@ -72,12 +75,14 @@ def among(families: Families | None, environments: Sequence[str]) -> dict[str, t
     return {name: variants for name, variants in kept.items() if variants}
 
 
-def shares(families: Families | None, environments: Sequence[str]) -> NDArray[np.float64] | None:
+def shares(families: Families | None, environments: Sequence[str]) -> "NDArray[np.float64] | None":
     """Return 1/k for each of k variants of one environment, 1 for others; None where there are no variants."""
     sizes = {each: len(variants) for variants in (families or {}).values() for each in variants}
     if all(size == 1 for size in sizes.values()):
         return None
-    return np.array([1.0 / sizes.get(name, 1) for name in environments])
+    from numpy import array
+
+    return array([1.0 / sizes.get(name, 1) for name in environments])
 
 
 def count(families: Families | None, environments: Sequence[str]) -> int:
