@@ -330,11 +330,23 @@ class WithFamilies(Population):
         return true_game(self.population.truth(payoff).z_aer, self._share_e)
 
     def sizes(self, trials: int) -> tuple[int, ...]:
-        """Return the trials that each algorithm has on every environment, in an experiment of this size."""
+        """Return the trials that each algorithm has on every environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
         return self.population.sizes(trials)
 
     def cell_sizes(self, trials: int) -> tuple[tuple[int, ...], ...]:
-        """Return the trials of each algorithm on each environment, in an experiment of this size."""
+        """Return the trials of each algorithm on each environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
         return self.population.cell_sizes(trials)
 
     def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
@@ -350,5 +362,13 @@ class WithFamilies(Population):
         return replace(self.population.sample(trials, rng), families=self.families)
 
     def first(self, table: ScoreTable, trials: int) -> ScoreTable:
-        """Return the part of a data set that existed when the experiment had this size."""
+        """Return the part of a data set that existed when the experiment had this size.
+
+        Parameters
+        ----------
+        table
+            A data set that `sample` returned.
+        trials
+            Trials per cell, no more than it has.
+        """
         return replace(self.population.first(table, trials), families=self.families)
