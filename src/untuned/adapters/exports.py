@@ -108,7 +108,8 @@ def _json(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     file.write(b"[")
     for number, row in enumerate(content):
         file.write(b",\n " if number else b"\n ")
-        file.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode())
+        # Half a surrogate pair, which a drawn category may have, becomes its escape.
+        file.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace"))
     file.write(b"\n]\n")
 
 

@@ -196,3 +196,24 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(tasks[what], completed=done, total=total)
 
         yield advance
+
+
+@contextmanager
+def verifying() -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while the trials of a large study are verified; elsewhere than on a terminal, say it once."""
+    with showing_progress() as bar:
+        said = False
+
+        def tell(done: int, total: int) -> None:
+            nonlocal said
+            if bar is not None:
+                bar("trials verified", done, total)
+            elif not said and total >= _MANY:
+                said = True
+                print(f"verifying {total:,} trials ...", file=sys.stderr, flush=True)
+
+        yield tell
+
+
+#: So many trials take more than some seconds to verify.
+_MANY = 200_000

@@ -165,7 +165,7 @@ def _noted(found: list[str]) -> Iterator[None]:
 def _every_row(store: Store, cells: Sequence[Names]) -> Iterator[tuple[Row, str | None]]:
     """Yield all rows, and what is wrong with each; rows that cannot be read at all are empty."""
     for algorithm, environment in cells:
-        start = 0
+        start: int | None = 0
         while start is not None:
             rows, start = _chunk(store, algorithm, environment, start)
             yield from rows

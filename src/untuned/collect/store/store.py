@@ -335,9 +335,11 @@ class Store:
             study, counted, known = self._facts(), self._counted(), self._digests()
             cells = list(itertools.product(study.algorithms, study.environments))
             self._check_named(known, cells)
-            for cell in cells:
-                if known is not None and counted.get(cell, 0) != known.get(digests.cell_name(*cell), digests.NONE).trials:
-                    raise self._about_cell(*cell)
+            wrong = (
+                [] if known is None else [each for each in cells if counted.get(each, 0) != _of(known, *each).trials]
+            )
+            if wrong:
+                raise self._about_cell(*wrong[0])
         return {cell: counted.get(cell, 0) for cell in cells}
 
     def failures(self) -> dict[tuple[str, str], int]:
@@ -727,7 +729,7 @@ class Store:
         )
         found = np.fromiter(rows, dtype=digests.ROWS)
         numbers, scores = np.ascontiguousarray(found["trial"]), np.ascontiguousarray(found["score"])
-        if digests.of_cell(numbers, scores) != known.get(digests.cell_name(algorithm, environment), digests.NONE):
+        if digests.of_cell(numbers, scores) != _of(known, algorithm, environment):
             raise self._about_cell(algorithm, environment)
         return numbers, scores
 
@@ -843,6 +845,11 @@ class Store:
                 # The texts that were inserted are rolled back too.
                 self._text_ids = None
                 raise
+
+
+def _of(known: Mapping[str, digests.Digest], algorithm: str, environment: str) -> digests.Digest:
+    """Return the digest of a cell."""
+    return known.get(digests.cell_name(algorithm, environment), digests.NONE)
 
 
 def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:
