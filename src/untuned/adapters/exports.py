@@ -98,10 +98,13 @@ def _flat(row: Row) -> Row:
 
 def _csv(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_flat, content))
-    text.detach()
+    try:
+        writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(_flat, content))
+    finally:
+        # Otherwise an error would close the file, standard output for one.
+        text.detach()
 
 
 def _json(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:

@@ -57,7 +57,7 @@ _ADVICE = {
 
 def damaged(path: Path, what: str) -> StoreError:
     """Return the error that says that a file is damaged."""
-    folder = shlex.quote(str(path.parent))
+    folder, what = shlex.quote(str(path.parent)), what[:300]
     return StoreError(
         f"{path} is damaged ({what}): bring back a copy; or untuned repair {folder} keeps what is intact, and running "
         f"the study again collects the rest anew. untuned check {folder} lists all damage"

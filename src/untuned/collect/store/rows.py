@@ -68,7 +68,7 @@ def checksum(row: Row) -> int:
     numbers = [math.nan if row[name] is None else row[name] for name in _PACKED]
     found = zlib.crc32(_PACKING.pack(*numbers), found)
     for name in _TEXTS:
-        found = zlib.crc32((row[name] or "").encode(), found)
+        found = found if row[name] is None else zlib.crc32(row[name].encode(), found)
     found = zlib.crc32(row["numbers"], found)
     for name in _LATER:
         # Rows that are older than the column keep the checksum they have.

@@ -38,7 +38,7 @@ RESULTS_NAME = "results.sqlite"
 _CHUNK = 1000
 
 #: The longest facts, in characters: those of a thousand algorithms and environments have a hundredth.
-_LONGEST_FACTS = 1 << 26
+_LONGEST_FACTS = 1 << 25
 
 #: An algorithm and an environment.
 Names = tuple[str, str]
@@ -802,17 +802,19 @@ class Store:
         """Yield the rows of a cell in order; no transaction stays open between chunks, so slow readers block no one."""
         with self._reading():
             known = self._digests()
-            if known is not None:
-                # Rows that are missing have no checksum.
-                self._scores(algorithm, environment, known)
+            # Rows that are missing have no checksum.
+            least = 0 if known is None else self._scores(algorithm, environment, known)[0].size
         start = 0
         while True:
             with self._reading():
                 rows = self._rows(algorithm, environment, start, _CHUNK, returns=returns)
             yield from rows
+            least -= len(rows)
             if len(rows) < _CHUNK:
-                return
+                break
             start = rows[-1]["trial"] + 1
+        if least > 0:
+            raise damaged(self._path, f"{least:,} trials of {algorithm!r} on {environment!r} cannot be found")
 
     def _decoded(self, row: Row, seed: int) -> Trial:
         with explained(self._path):
