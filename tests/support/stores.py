@@ -60,3 +60,9 @@ def outcome(folder: Path) -> tuple[object, ...]:
     cells = [cell.tobytes() for row in table.cells for cell in row]
     flags = [None if each is None else each.tolist() for each in (table.unbroken_ae, table.failed_ae, table.kinds)]
     return table.algorithms, table.environments, table.ranges, str(table.provenance), cells, flags, status
+
+
+def labelled(folder: Path) -> dict[str, str]:
+    """Return every trial of a store as text, by its label."""
+    with Store.open(folder) as store:
+        return {each.label: repr(each.as_dict()) for each in store.trials()}
