@@ -458,7 +458,8 @@ _STUDIES = (
     b'isolate = true\nprecision = "float32"\nmetric = "last-10"\nscore_range = [0, 1]\n[[algorithms]]\nuse = "ppo"\n'
     b'name = "mine"\n[[environments]]\nname = "chain-10-stochastic"\ntrials = 5\n[[environments]]\nname = "cart-pole"\n'
     b"randomize = false\n",
-    b'trials=3\nname="""x\ny"""\nalgorithms=[\n"sarsa", # one\n{use="q",name="r"},\n]\nenvironments=[{name="acrobot"}]\n',
+    b'trials=3\nname="""x\ny"""\nalgorithms=[\n"sarsa", # one\n{use="q",name="r"},\n]\n'
+    b'environments=[{name="acrobot"}]\n',
 )
 _TOML = (
     *(b'"""', b"'''", b"[[", b"]]", b"{ ", b" }", b" = ", b".", b"#", b"\\u0000", b"\\ud800", b"\\x", b"2020-01-01"),
