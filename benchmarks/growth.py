@@ -3,9 +3,10 @@
     python benchmarks/growth.py [--json FILE] [--most N] [--patience SECONDS]
 
 Rows: {"board", "trials", "command", "seconds", "megabytes"}: of the whole program, its start included; "seconds" is
-null where it took longer than the patience, with the last line that it printed as "estimate". Scores are noise of four digits, which gives ties; on the board "all ties" every
-score is the same. The trials have two draws and no returns. ``evaluate`` judges by the default methods;
-``evaluate --weights uniform`` leaves the game out, and ``--intervals wilson`` the differences, too.
+null where it took longer than the patience, with the last line that it printed as "estimate". Scores are noise of four
+digits, which gives ties; on the board "all ties" every score is the same. The trials have two draws and no returns.
+``evaluate`` judges by the default methods; ``evaluate --weights uniform`` leaves the game out, and ``--intervals
+wilson`` the differences, too.
 """
 
 import argparse

@@ -421,3 +421,28 @@ def test_damage_is_never_a_traceback(folder: Path) -> None:
         path.write_bytes(broken)
         with contextlib.suppress(UntunedError):
             assert outcome(folder) == right
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_long_returns_are_exported_and_read_again(form: str, folder: Path, tmp_path: Path) -> None:
+    with Store.open(folder, write=True) as store:
+        old = store.trial(*CELL, 3)
+        long = np.random.default_rng(0).random(20_000)
+        store.add([untuned.Trial(**(vars(old) | {"trial": 90, "score": 8.5, "returns": long}))])
+    path = tmp_path / f"x.{form}"
+    untuned.export(folder, path, form=form, returns=True)
+    assert path.stat().st_size > 131_072
+    table, stored = untuned.read_scores(path), untuned.read_scores(folder)
+    assert table.trials.tolist() == stored.trials.tolist()
+    assert all(
+        np.array_equal(table.cell(a, e), stored.cell(a, e)) for a in stored.algorithms for e in stored.environments
+    )
+
+
+def test_a_row_that_no_reader_of_csv_would_take_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("untuned.adapters.exports.PIECE", 10_010)
+    with pytest.raises(untuned.InvalidInput, match="too long for a line of CSV: write --format parquet"):
+        untuned.export(folder, tmp_path / "x.csv", returns=True)
+    assert not (tmp_path / "x.csv").exists()
