@@ -452,7 +452,7 @@ def _tried(read: Callable[[], Any]) -> Any:
         raise Wrong(f"{type(error).__name__}: {error}") from error
 
 
-_STUDIES = (
+_STUDIES: tuple[bytes, ...] = (
     b'name = "x"\ntrials = 10\nalgorithms = ["sarsa", "q"]\nenvironments = ["cart-pole"]\n',
     b"name = 'a \xc3\xa4'\nseed = 1_000\ntrials = 0x10\nkeep = \"returns\"\nfailures = 'error'\ntime_limit = 2.5e0\n"
     b'isolate = true\nprecision = "float32"\nmetric = "last-10"\nscore_range = [0, 1]\n[[algorithms]]\nuse = "ppo"\n'
@@ -461,7 +461,7 @@ _STUDIES = (
     b'trials=3\nname="""x\ny"""\nalgorithms=[\n"sarsa", # one\n{use="q",name="r"},\n]\n'
     b'environments=[{name="acrobot"}]\n',
 )
-_TOML = (
+_TOML: tuple[bytes, ...] = (
     *(b'"""', b"'''", b"[[", b"]]", b"{ ", b" }", b" = ", b".", b"#", b"\\u0000", b"\\ud800", b"\\x", b"2020-01-01"),
     *(b"true", b"inf", b"-nan", b"0b1", b"9" * 5000, b"[" * 3000, b"a." * 3000, b"{a=" * 3000, b"1e999", b"[[[]]]"),
     *(
@@ -497,7 +497,7 @@ class Studies:
 
     def mutated(self, stream: random.Random) -> bytes:
         """Return a study with mistakes."""
-        data = stream.choice(_STUDIES)
+        data: bytes = stream.choice(_STUDIES)
         if stream.randrange(2):
             at = stream.randrange(len(data))
             data = data[:at] + stream.choice(_TOML) + data[at + stream.choice((0, 0, 1, 4)) :]
