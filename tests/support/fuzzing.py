@@ -478,7 +478,7 @@ _TOML: tuple[bytes, ...] = (
     ),
 )
 #: Settings of a study that are kept as they are written.
-_PLAIN = ("name", "seed", "trials", "keep", "failures", "isolate", "precision", "metric", "time_limit")
+_SETTINGS = ("name", "seed", "trials", "keep", "failures", "isolate", "precision", "metric", "time_limit")
 
 
 class Studies:
@@ -527,7 +527,7 @@ class Studies:
             raise Wrong(f"{type(error).__name__}: {error}\n{data!r}") from error
         if not wanted:
             raise Wrong(f"read, though it is not TOML: {study}")
-        same = all(getattr(study, key) == value for key, value in wanted.items() if key in _PLAIN)
+        same = all(getattr(study, key) == value for key, value in wanted.items() if key in _SETTINGS)
         for key, chosen in (("algorithms", study.algorithms), ("environments", study.environments)):
             same = same and [each.use for each in chosen] == [_use(each) for each in wanted[key]]
         if not same:
