@@ -22,7 +22,7 @@ test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some
 quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
 
-fuzz: $(READY) ## change files of scores at random and look how they are read: MINUTES=60 SEED=1
+fuzz: $(READY) ## change files of scores, stores and studies at random and look how they are read: MINUTES=60 SEED=1
 	$(BIN)/python tests/support/fuzzing.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts

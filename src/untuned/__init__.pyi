@@ -39,6 +39,7 @@ from untuned.collect.environments.registry import environments as environments
 from untuned.collect.runner.trial import run_trial as run_trial
 from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
+from untuned.collect.session import repair as repair
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
 from untuned.diagnostics.diagnosis import Diagnosis as Diagnosis

@@ -18,7 +18,7 @@ from untuned.cli.plan import plan
 from untuned.cli.race import race
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
-from untuned.cli.results import drop, export, merge, show, status
+from untuned.cli.results import drop, export, merge, repair, show, status
 from untuned.cli.terminal import printable
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
@@ -65,6 +65,7 @@ app.command(name="show")(show)
 app.command(name="export")(export)
 app.command(name="merge")(merge)
 app.command(name="drop")(drop)
+app.command(name="repair")(repair)
 app.command(name="coverage")(coverage)
 app.command(name="reproduce")(reproduce)
 

@@ -24,6 +24,7 @@ from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.rounds import announced, declaration, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
+from untuned.collect.store.damage import Repaired, repaired
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.study import Study
 from untuned.collect.trial import LARGEST, Trial
@@ -461,7 +462,8 @@ class Session:
         facts = self.store.facts
         if facts.get("failures") != "worst":
             return {}
-        return {each["name"]: each["score_range"][0] for each in facts["environments"] if each.get("score_range")}
+        entries = map(_entry, facts["environments"])
+        return {each["name"]: each["score_range"][0] for each in entries if each.get("score_range")}
 
     def trials(self, *, returns: bool = True) -> Iterator[Trial]:
         """Yield the trials of everything that is compared, environment by environment, by number.
@@ -696,3 +698,24 @@ def merge(
         store.close()
         raise
     return Session(target, store)
+
+
+def repair(path: str | Path, *, tell: Callable[[int, int], None] | None = None) -> Repaired:
+    """Set damaged trials of a study aside, and return what was found; running the study again collects them anew.
+
+    Every trial is verified. The intact ones, the facts and the log of a race are copied to a new ``results.sqlite``;
+    the damaged file stays next to it, as ``results.sqlite.damaged``. Where nothing is damaged, nothing is changed.
+
+    Parameters
+    ----------
+    path
+        The study's folder, its TOML file or its ``results.sqlite``.
+    tell
+        Called now and then with the number of trials that were verified, and how many there are.
+
+    Raises
+    ------
+    StoreError
+        Where more is damaged than trials: the facts of the study, the log of its race, or the tables themselves.
+    """
+    return repaired(found_folder(path), tell)

@@ -29,6 +29,9 @@ Keep = Literal["scores", "returns"]
 
 MOST_TRIALS = 10**7
 
+#: The longest file of a study, in characters: a thousand tables have a hundredth of it.
+_LONGEST = 16 << 20
+
 
 @dataclass(frozen=True)
 class AlgorithmChoice:
@@ -184,7 +187,8 @@ class Study:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open(encoding="utf-8") as file:
+                text = file.read(_LONGEST + 1)
         except FileNotFoundError:
             siblings = [each.name for each in path.parent.glob("*.toml")] if path.parent.is_dir() else []
             near = nearest(path.name, siblings)
@@ -194,6 +198,8 @@ class Study:
             if path.is_dir():
                 raise InvalidInput(f"{str(path)!r} is a folder: name the study's TOML file") from None
             raise InvalidInput(f"{str(path)!r} cannot be read as text: {error}") from None
+        if len(text) > _LONGEST:
+            raise InvalidInput(f"{str(path)!r} has more than {_LONGEST >> 20} million characters: it is not a study")
         return cls.parse(text, path.name, path.resolve().parent)
 
     @classmethod
@@ -211,8 +217,14 @@ class Study:
         """
         try:
             content = tomllib.loads(text)
+            repr(content)
         except tomllib.TOMLDecodeError as error:
             raise InvalidInput(f"{name} is not TOML: {error}") from None
+        except RecursionError:
+            raise InvalidInput(f"{name} is nested too deeply: a study is a table of lists of tables") from None
+        except ValueError:
+            # Python converts no text of more than some thousand digits.
+            raise InvalidInput(f"{name} has a number of thousands of digits: write one that a study can have") from None
         for key in content:
             if key not in _KEYS:
                 raise InvalidInput(_at(name, text, key) + _unknown(key, _KEYS, "a study"))

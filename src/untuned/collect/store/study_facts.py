@@ -66,8 +66,13 @@ class StudyFacts:
             # Stores of format 1 have one number per environment.
             per_environment = {name: entry.get("trials", 0) for name, entry in self._environments.items()}
             stated = {name: dict.fromkeys(self.algorithms, count) for name, count in per_environment.items()}
+        rows = {name: row for name, row in stated.items() if isinstance(row, dict)} if isinstance(stated, dict) else {}
+        if rows != stated or not all(type(count) is int for row in rows.values() for count in row.values()):
+            raise InvalidInput(
+                "the facts have no whole numbers of wanted trials: pass {environment: {algorithm: number}}"
+            )
         return {
-            (algorithm, environment): stated.get(environment, {}).get(algorithm, 0)
+            (algorithm, environment): rows.get(environment, {}).get(algorithm, 0)
             for algorithm in self.algorithms
             for environment in self.environments
         }
