@@ -5,6 +5,7 @@ scores. A statistic is a name or any function of an algorithm's normalised score
 """
 
 from untuned.api import summarize as summarize
+from untuned.collect.runner.random_policies import random_policies as random_policies
 from untuned.judge.summaries.normalisations import AsTheyAre as AsTheyAre
 from untuned.judge.summaries.normalisations import MinMax as MinMax
 from untuned.judge.summaries.normalisations import Normalisation as Normalisation

@@ -156,6 +156,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(pools: Sequence[Pool]) -> Layout:
+    """Return how all samples lie in one another."""
     samples = [
         [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in range(pool.sizes.size)]
         for pool in pools

@@ -360,6 +360,8 @@ NAMED: Mapping[str, Normalisation] = MappingProxyType(
         "percentiles": Percentiles(),
     }
 )
+#: The name of random policies' percentiles, whose scores somebody must supply.
+POLICY_PERCENTILES = "policy-percentiles"
 
 
 def normalisation(given: object) -> Normalisation:
@@ -373,14 +375,19 @@ def normalisation(given: object) -> Normalisation:
     if given is None:
         return NAMED["none"]
     if isinstance(given, str):
+        kind, _, names = given.partition(":")
+        if kind == "ratio" and names:
+            return Ratio(names)
+        if kind == "percentiles" and names:
+            return Percentiles(tuple(name.strip() for name in names.split(",")))
         if given not in NAMED:
-            raise UnknownName("normalisation", given, [*NAMED, "ratio:ALGORITHM", "policy-percentiles"])
+            raise UnknownName("normalisation", given, [*NAMED, "ratio:ALGORITHM", POLICY_PERCENTILES])
         return NAMED[given]
     if isinstance(given, Mapping | tuple | list):
         return References(given)  # type: ignore[arg-type]
     if hasattr(given, "on"):
-        return given  # type: ignore[return-value]
+        return given
     raise InvalidInput(
-        f"normalise={given!r}: pass one of {', '.join(NAMED)}, reference scores {{environment: (zero, one)}}, or one of "
-        "summaries.MinMax, Ratio, Percentiles, PolicyPercentiles"
+        f"normalise={given!r}: pass one of {', '.join(NAMED)}, reference scores {{environment: (zero, one)}}, or one "
+        "of summaries.MinMax, Ratio, Percentiles, PolicyPercentiles"
     )

@@ -129,9 +129,10 @@ def geometric_means(values: Floats, weights: Floats) -> Floats:
     weights
         Of columns, summing to 1.
     """
-    positive = (values > 0.0).all(axis=1)
-    found: Floats = np.exp(np.log(np.where(positive[:, None], values, 1.0)) @ weights)
-    return np.where(positive, found, np.nan)
+    positive = np.min(values, axis=1) > 0.0
+    found = np.full(len(values), np.nan)
+    found[positive] = np.exp((np.log(values[positive]) * weights).sum(axis=1))
+    return found
 
 
 def optimality_gap(cells: Sequence[Floats], weights: Floats) -> float:

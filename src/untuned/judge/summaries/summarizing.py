@@ -428,9 +428,7 @@ class _Resampling:
                 if a != b:
                     # What b's scores lose, a's win.
                     parts = zip(self.weights, self._placements(a, b), self._placements(b, a), strict=True)
-                    influences = [
-                        each for w, p, q in parts for each in (w * (p - p.mean()), -w * (q - q.mean()))
-                    ]
+                    influences = [each for w, p, q in parts for each in (w * (p - p.mean()), -w * (q - q.mean()))]
                     found[a, b] = acceleration(influences, ())
         return found
 
@@ -461,7 +459,7 @@ def _notes(table: ScoreTable, complete: Sequence[int]) -> list[str]:
         missing = [table.environments[e] for e in np.flatnonzero(table.trials[a] == 0)]
         if missing:
             notes.append(
-                f"{name} has no scores on {', '.join(missing)}: it has no summary, and takes no part in those of others."
+                f"{name} has no scores on {', '.join(missing)}: it has no summary, and no part in those of others."
             )
     if table.failed_ae is not None:
         count = int(table.failed_ae.sum())
