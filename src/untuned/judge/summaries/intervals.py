@@ -41,8 +41,9 @@ def ends(kind: Interval, values: Floats, estimate: Floats, delta: float, acceler
 
 
 def _bca(values: Floats, estimate: Floats, tails: Floats, acceleration: Floats) -> list[Floats]:
-    # A value equal to the estimate counts half on either side.
-    below = ((values < estimate).mean(axis=0) + (values <= estimate).mean(axis=0)) / 2.0
+    # A value equal to the estimate, but for the order of summation, counts half on either side.
+    near = 1e-9 * np.ptp(values, axis=0) + 1e-12 * np.abs(estimate)
+    below = ((values < estimate - near).mean(axis=0) + (values <= estimate + near).mean(axis=0)) / 2.0
     bias = ndtri(below)
     found = []
     for tail in tails:

@@ -338,7 +338,7 @@ class _Resampling:
         maps = self.scale.fit(self.raw)
         ordered = in_order(self.layout, [maps[s // n](values) for s, values in enumerate(self.scores)])
         total = int(self.layout.distinct.sum())
-        size = max(1, min(_CHUNK, _COUNTS // total))
+        size = max(1, min(_CHUNK, _COUNTS // total, resamples // _STEPS))
         shape = np.array([[cell.size for cell in row] for row in self.raw])
 
         def work(first: int) -> int:
@@ -433,9 +433,10 @@ class _Resampling:
         return found
 
 
-#: Resamples that a thread takes at a time, and counts that it keeps for them at most.
-_CHUNK = 64
-_COUNTS = 4_000_000
+#: Resamples that a thread takes at a time, and counts that it keeps for them at most; there are so many steps at least.
+_CHUNK = 1024
+_COUNTS = 500_000
+_STEPS = 20
 
 
 def _normalised(cells: Cells, scale: Scale) -> list[list[Floats]]:
@@ -493,7 +494,7 @@ def _about(summaries: Sequence[Summary], table: ScoreTable, complete: Sequence[i
     several = [a for a in complete if (table.trials[a] > 1).any()]
     for each in summaries:
         title = each.statistic.title
-        flat = [table.algorithms[a] for a in several if each.low_a[a] == each.high_a[a]]
+        flat = [table.algorithms[a] for a in several if np.isclose(each.low_a[a], each.high_a[a], rtol=1e-12, atol=0.0)]
         if flat:
             notes.append(
                 f"All resamples of {', '.join(flat)} have the same {title}: the interval has no width, and says "
