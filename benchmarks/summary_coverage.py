@@ -1,7 +1,7 @@
 """How often bootstrap intervals of familiar summaries miss, beside guaranteed ones of the same quantity.
 
-    python benchmarks/summary_coverage.py [--json FILE] [--data-sets 400] [--resamples 1000] [--trials 5 10 30]
-                                          [--workers 1]
+    python benchmarks/summary_coverage.py [--json FILE] [--data-sets 300] [--resamples 1000] [--trials 5 10 30]
+                                          [--populations normal ...] [--workers 1]
 
 The populations are those of the lab and of `benchmarks/comparison.py`, whose truths are known: the probability of
 improvement of one algorithm over another and the mean, averaged over environments, and the interquartile mean of all
@@ -83,8 +83,10 @@ def rows(name: str, trials: int, data_sets: int, resamples: int) -> list[dict[st
     return list(found.values())
 
 
-def measured(data_sets: int, resamples: int, trials: Sequence[int], workers: int) -> Iterator[dict[str, Any]]:
-    jobs = [(each.name, count, data_sets, resamples) for each, count in product(comparison.POPULATIONS, trials)]
+def measured(
+    populations: Sequence[str], data_sets: int, resamples: int, trials: Sequence[int], workers: int
+) -> Iterator[dict[str, Any]]:
+    jobs = [(name, count, data_sets, resamples) for name, count in product(populations, trials)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
         for found in processes.map(rows, *zip(*jobs, strict=True)):
             yield from found
@@ -98,12 +100,14 @@ def line(row: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     recording.add_door(parser)
-    parser.add_argument("--data-sets", type=int, default=400)
+    parser.add_argument("--data-sets", type=int, default=300)
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--trials", type=int, nargs="+", default=list(TRIALS))
+    names = [each.name for each in comparison.POPULATIONS]
+    parser.add_argument("--populations", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
-    found = measured(options.data_sets, options.resamples, options.trials, options.workers)
+    found = measured(options.populations, options.data_sets, options.resamples, options.trials, options.workers)
     recording.show(found, options, "summary_coverage", line)
 
 

@@ -224,6 +224,8 @@ def summarize(
         if len(table.algorithms) > 1:
             beside = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
             evaluation = evaluate(found, weights=beside, delta=delta, workers=workers, accept=options.get("accept"))
+    if isinstance(weights, str) and weights not in (GAME, UNIFORM):
+        raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
     if isinstance(weights, str) and weights == GAME:
         if evaluation is None or not any(each.weights == GAME for each in evaluation.rankings):
             raise InvalidInput(
@@ -234,8 +236,7 @@ def summarize(
         kind: Weighting = GAME
     else:
         q_er = fixed(weights, table.algorithms, table.environments)
-        if q_er is None:
-            raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
+        assert q_er is not None
         weight_e = q_er.sum(axis=1)
         kind = UNIFORM if isinstance(weights, str) else "given"
     if isinstance(normalise, str) and normalise == POLICY_PERCENTILES:
