@@ -58,7 +58,7 @@ def numbers(given: Any) -> dict[str, Any]:
 
     scores, runs, thresholds = given["scores"], given["runs"], given["thresholds"]
 
-    class OfOne(library.StratifiedBootstrap):
+    class OfOne(library.StratifiedBootstrap):  # type: ignore[misc]
         """Takes the resamples that are given."""
 
         waiting: Iterator[Any]
@@ -66,7 +66,7 @@ def numbers(given: Any) -> dict[str, Any]:
         def update_indices(self) -> Any:
             return (next(self.waiting), *self._strata_indices)
 
-    class OfTwo(library.StratifiedIndependentBootstrap):
+    class OfTwo(library.StratifiedIndependentBootstrap):  # type: ignore[misc]
         """Takes the resamples that are given, for two algorithms."""
 
         waiting: Iterator[Any]

@@ -22,12 +22,13 @@ import comparison
 import recording
 import untuned
 from untuned import summaries
+from untuned.judge.summaries.intervals import Interval
 from untuned.lab.data_sets import ROUNDING, Design, data_set
 
 DELTA = 0.05
 TRIALS = (5, 10, 30)
 NAMES = {"poi": comparison.IMPROVEMENT, "mean": comparison.MEAN, "iqm": comparison.MIDDLE}
-INTERVALS = ("percentile", "basic", "bca")
+INTERVALS: tuple[Interval, ...] = ("percentile", "basic", "bca")
 GUARANTEED = "pooled"
 
 

@@ -181,13 +181,15 @@ def summarize(
         ``"policy-percentiles"`` for built-in environments, ``"ratio:ALGORITHM"``; or `summaries.MinMax`, `Ratio`,
         `Percentiles`, `PolicyPercentiles`.
     weights
-        Of environments: ``"uniform"``, ``"game"`` for those of the game, or a dictionary.
+        Of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
     interval
         ``"percentile"``, ``"basic"`` or ``"bca"``.
     delta
-        The probability with which every interval by itself aims to miss.
-    resamples, seed
-        How many resamples, and where their random numbers begin.
+        The probability with which every interval by itself aims to miss, 0.05 by default.
+    resamples
+        How many resamples, 10,000 by default.
+    seed
+        Where their random numbers begin, 0 by default.
     thresholds
         Of performance profiles; unless given, from the lowest to the highest normalised score.
     workers

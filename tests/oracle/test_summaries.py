@@ -66,8 +66,8 @@ def test_estimates_of_a_table(seed: int) -> None:
         assert each.value_a == pytest.approx(wanted)
     plain = {"profile": reference.share_above, "mean-profile": reference.environments_above}
     for profile in found.profiles:
-        wanted = [[plain[profile.name](row, weights.tolist(), at) for at in thresholds] for row in table.cells]
-        assert profile.share_at == pytest.approx(np.array(wanted))
+        shares = [[plain[profile.name](row, weights.tolist(), at) for at in thresholds] for row in table.cells]
+        assert profile.share_at == pytest.approx(np.array(shares))
     assert found.improvement is not None
     for a, mine in enumerate(table.cells):
         for b, theirs in enumerate(table.cells):
@@ -95,7 +95,7 @@ def test_kernels_and_plain_python_agree_on_the_same_resamples(interval: Any) -> 
 def test_profiles_and_wins_of_kernels_are_those_of_the_drawn_runs() -> None:
     scores = peers.board(2, 3, 5, seed=4)
     table = peers.table_of(scores)
-    thresholds = np.array([0.2, 0.5, 1.0])
+    thresholds = [0.2, 0.5, 1.0]
     found = summarized(table, ["profile", "mean-profile", "poi"], resamples=RESAMPLES, seed=5, thresholds=thresholds)
     runs = peers.drawn_runs(table, RESAMPLES, 5)
     drawn = np.take_along_axis(scores[None], runs, axis=2).transpose(0, 1, 3, 2)

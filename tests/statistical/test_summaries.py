@@ -13,7 +13,7 @@ from untuned.judge.jit import INTERPRETED
 from untuned.judge.summaries.summarizing import summarized
 from untuned.lab.data_sets import Design, data_set
 
-DATA_SETS = 150
+DATA_SETS = 100
 DELTA = 0.1
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="the same numbers, much slower")
@@ -26,7 +26,7 @@ def missed(name: str, trials: int, statistic: str, interval: Any) -> lab.Rate:
     count = 0
     for number in range(DATA_SETS):
         table = data_set(population, Design(trials), 3, number).select(["A", "B"])
-        found = summarized(table, statistic, interval=interval, delta=DELTA, resamples=200, seed=number)
+        found = summarized(table, statistic, interval=interval, delta=DELTA, resamples=100, seed=number)
         if found.improvement is not None:
             low, high = found.improvement.low_ab[0, 1], found.improvement.high_ab[0, 1]
             truth = truths[comparison.IMPROVEMENT][0]
@@ -40,7 +40,7 @@ def missed(name: str, trials: int, statistic: str, interval: Any) -> lab.Rate:
 @pytest.mark.parametrize("interval", ["percentile", "basic", "bca"])
 @pytest.mark.parametrize("statistic", ["iqm", "poi"])
 def test_with_many_runs_they_are_about_right(statistic: str, interval: Any) -> None:
-    rate = missed("normal", 40, statistic, interval)
+    rate = missed("normal", 25, statistic, interval)
     # Never far from what they aim at: a wrong tail, or ends of another statistic, would miss far more or nothing.
     assert rate.low < DELTA + 0.03
     assert rate.high > DELTA / 2

@@ -61,7 +61,7 @@ STATISTICS: dict[str, Callable[[Sequence[Floats], Sequence[float]], float]] = {
 
 
 def share_above(cells: Sequence[Floats], weights: Sequence[float], threshold: float) -> float:
-    return sum(w * sum(x > threshold for x in cell) / len(cell) for w, cell in zip(weights, cells, strict=True))
+    return sum(w * sum(map(bool, cell > threshold)) / len(cell) for w, cell in zip(weights, cells, strict=True))
 
 
 def environments_above(cells: Sequence[Floats], weights: Sequence[float], threshold: float) -> float:

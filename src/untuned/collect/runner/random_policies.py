@@ -36,9 +36,9 @@ def random_policies(
     environments
         Names, as of `untuned.environment`.
     policies
-        How many policies in each.
+        How many policies in each, 500 by default.
     episodes
-        How many episodes each plays; its score is the mean return.
+        How many episodes each plays, 3 by default; its score is the mean return.
     seed
         The seed and the name decide all numbers.
 
