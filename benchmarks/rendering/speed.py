@@ -23,7 +23,18 @@ def machine(results: Results) -> str:
 def busy(results: Results) -> str:
     """Return during which benchmarks other work had the processors, by the load when they began."""
     names = []
-    for name in ("engine", "environments", "collect", "store", "reading", "metered", "judge", "judge-whole", "report", "peers"):
+    for name in (
+        "engine",
+        "environments",
+        "collect",
+        "store",
+        "reading",
+        "metered",
+        "judge",
+        "judge-whole",
+        "report",
+        "peers",
+    ):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
             names.append(f"`{name}.json`")
