@@ -43,6 +43,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/metered.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/peers.py
 
 # About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
 measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: three quarters of an hour
@@ -57,6 +58,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/reading.py --rows 50000000 --json docs/results/reading.json  # (6)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
+	$(BIN)/python benchmarks/peers.py --json docs/results/peers.json  # (3)
 	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors
@@ -67,6 +69,13 @@ reference: $(READY) ## write the page of commands again, from what the program s
 
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
+
+.PHONY: peers
+peers: build/peers/.ready ## rliable in an environment of its own, with which our summaries are compared
+build/peers/.ready:
+	$(PYTHON) -m venv --clear build/peers
+	build/peers/bin/pip install --quiet --disable-pip-version-check 'rliable==1.2.0' 'pandas<3'
+	@touch build/peers/.ready
 
 .PHONY: build
 build: $(READY) ## the wheel and the sdist of a release, checked; a plain install of the wheel evaluates a table

@@ -23,7 +23,18 @@ def machine(results: Results) -> str:
 def busy(results: Results) -> str:
     """Return during which benchmarks other work had the processors, by the load when they began."""
     names = []
-    for name in ("engine", "environments", "collect", "store", "reading", "metered", "judge", "judge-whole", "report"):
+    for name in (
+        "engine",
+        "environments",
+        "collect",
+        "store",
+        "reading",
+        "metered",
+        "judge",
+        "judge-whole",
+        "report",
+        "peers",
+    ):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
             names.append(f"`{name}.json`")
@@ -336,6 +347,29 @@ def reporting(results: Results) -> str:
     )
 
 
+# --- peers
+
+
+def peers(results: Results) -> str:
+    names = {"iqm": "interval of the interquartile mean", "poi": "interval of the probability of improvement"}
+    lines = []
+    for row in results.rows("peers", "faster"):
+        if row["peer"] == "rliable":
+            what = f"{names[row['what']]}, {row['runs']} runs x {row['environments']} environments"
+        else:
+            what = f"equilibrium of the game, {row['states']:,} states"
+        lines.append(
+            [what, duration(row["seconds"]), row["peer"], duration(row["peer_seconds"]), digits(row["faster"])]
+        )
+    return table(["what", "untuned", "peer", "peer's time", "times as fast"], lines)
+
+
+def peers_resamples(results: Results) -> str:
+    found = results.rows("peers", "peer_resamples")
+    few = ", ".join(f"{row['peer_resamples']:,}" for row in found[:2])
+    return f"{found[0]['resamples']:,} resamples on both sides; rliable's time is that of fewer ({few}), extrapolated"
+
+
 PARTS: Mapping[str, Part] = {
     "speed-machine": machine,
     "speed-busy": busy,
@@ -360,4 +394,6 @@ PARTS: Mapping[str, Part] = {
     "speed-moves": moves,
     "speed-whole": whole,
     "speed-reporting": reporting,
+    "speed-peers": peers,
+    "speed-peers-resamples": peers_resamples,
 }

@@ -7,6 +7,7 @@ from untuned import intervals as intervals
 from untuned import kernels as kernels
 from untuned import lab as lab
 from untuned import sb3 as sb3
+from untuned import summaries as summaries
 from untuned import tables as tables
 from untuned import types as types
 from untuned.adapters.exports import export as export

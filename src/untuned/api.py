@@ -15,7 +15,7 @@ from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
-from untuned.judge.judging import Judging, without_variants
+from untuned.judge.judging import DELTA, GAME, RESAMPLES, SEED, UNIFORM, Judging, without_variants
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
 
@@ -26,12 +26,17 @@ if TYPE_CHECKING:
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.histories import Histories
+    from untuned.judge.summaries.intervals import Interval
+    from untuned.judge.summaries.records import Summaries
+    from untuned.judge.summaries.summarizing import Progress as Resampling
     from untuned.plans import Design, Plan
     from untuned.races.course import Course
     from untuned.races.racing import Look
     from untuned.races.result import Race
     from untuned.races.rules import Rule
     from untuned.reports.report import Report
+    from untuned.scores import Floats
+    from untuned.verdicts import Weighting
 
 
 #: All options of `read_scores`, whatever the source.
@@ -141,6 +146,119 @@ def collect_scores(
 
     with Session.open(study, folder, shard=shard, replace=replace) as session:
         return session.collect(**options)
+
+
+def summarize(
+    scores: Any,
+    statistics: Any = "iqm",
+    *,
+    normalise: Any = None,
+    weights: Any = UNIFORM,
+    interval: "Interval" = "percentile",
+    delta: float = DELTA,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    thresholds: Sequence[float] | None = None,
+    workers: int | None = None,
+    progress: "Resampling | None" = None,
+    **options: Any,
+) -> "Summaries":
+    """Return summaries of normalised scores with bootstrap intervals, approximate, and the guaranteed verdicts.
+
+    Every cell is resampled by itself; cells may have different numbers of runs. Within an environment all runs weigh
+    the same.
+
+    Parameters
+    ----------
+    scores
+        An `Evaluation`, whose verdicts are shown; or scores of any kind, which are evaluated as well.
+    statistics
+        One or several: ``"iqm"``, ``"median"``, ``"mean"``, ``"geometric-mean"``, ``"optimality-gap"``; ``"poi"`` for
+        the probability of improvement of all pairs; ``"profile"`` and ``"mean-profile"`` for performance profiles; or a
+        function of an algorithm's normalised scores, a list with an array for every environment.
+    normalise
+        How scores come to a common scale: None for scores as they are; ``{environment: (zero, one)}`` for two reference
+        scores of each; ``"min-max"``, ``"mean-min-max"``, ``"range"`` for the declared ranges, ``"percentiles"``,
+        ``"policy-percentiles"`` for built-in environments, ``"ratio:ALGORITHM"``; or `summaries.MinMax`, `Ratio`,
+        `Percentiles`, `PolicyPercentiles`.
+    weights
+        Of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
+    interval
+        ``"percentile"``, ``"basic"`` or ``"bca"``.
+    delta
+        The probability with which every interval by itself aims to miss, 0.05 by default.
+    resamples
+        How many resamples, 10,000 by default.
+    seed
+        Where their random numbers begin, 0 by default.
+    thresholds
+        Of performance profiles; unless given, from the lowest to the highest normalised score.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+    progress
+        Called with the name of the step, how much of it is done, and how much there is.
+    **options
+        Those of `untuned.read_scores`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from untuned import summaries
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {"mine": {"maze": rng.normal(8, 1, 10), "arm": rng.normal(40, 9, 12)},
+    ...           "theirs": {"maze": rng.normal(5, 1, 10), "arm": rng.normal(30, 9, 10)}}
+    >>> found = summaries.summarize(scores, "iqm", normalise={"maze": (0, 10), "arm": (0, 50)})
+    >>> found.rows()[0]["algorithm"]
+    'mine'
+    """
+    from untuned.collect.runner.random_policies import random_policies
+    from untuned.judge.summaries.normalisations import POLICY_PERCENTILES, PolicyPercentiles
+    from untuned.judge.summaries.summarizing import summarized
+    from untuned.judge.weights import fixed
+
+    evaluation: Evaluation | None = None
+    if isinstance(scores, Evaluation):
+        if options:
+            raise InvalidInput(f"{', '.join(options)}: an evaluation has read its scores, leave these options out")
+        evaluation, table = scores, scores.scores
+    else:
+        found = read(scores, **options)
+        table = found.table
+        if len(table.algorithms) > 1:
+            beside = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
+            evaluation = evaluate(found, weights=beside, delta=delta, workers=workers, accept=options.get("accept"))
+    if isinstance(weights, str) and weights not in (GAME, UNIFORM):
+        raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
+    if isinstance(weights, str) and weights == GAME:
+        if evaluation is None or not any(each.weights == GAME for each in evaluation.rankings):
+            raise InvalidInput(
+                "there are no weights of the game: it takes two algorithms and two environments, and an evaluation "
+                "under the game's weights"
+            )
+        weight_e: Floats = evaluation.under(GAME).environment_weights
+        kind: Weighting = GAME
+    else:
+        q_er = fixed(weights, table.algorithms, table.environments)
+        assert q_er is not None
+        weight_e = q_er.sum(axis=1)
+        kind = UNIFORM if isinstance(weights, str) else "given"
+    if isinstance(normalise, str) and normalise == POLICY_PERCENTILES:
+        normalise = PolicyPercentiles(random_policies(table.environments))
+    done = summarized(
+        table,
+        statistics,
+        normalise=normalise,
+        weight_e=weight_e,
+        weights=kind,
+        interval=interval,
+        delta=delta,
+        resamples=resamples,
+        seed=seed,
+        thresholds=thresholds,
+        workers=processors() if workers is None else workers,
+        progress=progress,
+    )
+    return dataclasses.replace(done, evaluation=evaluation)
 
 
 @takes_options_of(Judging)

@@ -24,5 +24,7 @@ from untuned.reports.figures.matrices import verdict_matrix as verdict_matrix
 from untuned.reports.figures.matrices import weights as weights
 from untuned.reports.figures.order import partial_order as partial_order
 from untuned.reports.figures.overview import summary as summary
+from untuned.reports.figures.profiles import performance_profile as performance_profile
+from untuned.reports.figures.profiles import probability_of_improvement as probability_of_improvement
 from untuned.reports.figures.responses import hyperparameter as hyperparameter
 from untuned.reports.figures.responses import hyperparameter_grid as hyperparameter_grid

@@ -19,4 +19,7 @@ from untuned.reports.tables.content import weights as weights
 from untuned.reports.tables.digits import Digits as Digits
 from untuned.reports.tables.digits import digits as digits
 from untuned.reports.tables.saving import save_all as save_all
+from untuned.reports.tables.summaries import improvement as improvement
+from untuned.reports.tables.summaries import profile as profile
+from untuned.reports.tables.summaries import summaries as summaries
 from untuned.reports.tables.table import Table as Table

@@ -26,7 +26,7 @@ from matplotlib.text import Text
 
 import untuned
 from support.judging import evaluate, with_ranking
-from untuned import figures
+from untuned import figures, summaries
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranking, Ranks, percent
 from untuned.histories import Histories, History
@@ -230,6 +230,11 @@ def labelled(ax: Axes, name: str) -> Any:
     return line
 
 
+@functools.cache
+def summarized() -> summaries.Summaries:
+    return summaries.summarize(example(), ["profile", "poi"], normalise="min-max", resamples=100, seed=1)
+
+
 SINGLE: dict[str, Callable[..., Axes]] = {
     "aggregate": lambda **o: figures.aggregate(example(), **o),
     "aggregates": lambda **o: figures.aggregate(
@@ -246,6 +251,8 @@ SINGLE: dict[str, Callable[..., Axes]] = {
     "weights": lambda **o: figures.weights(example(), **o),
     "learning": lambda **o: figures.learning_curves(histories(), "hill", order=example().algorithms, **o),
     "efficiency": lambda **o: figures.sample_efficiency(logged(), order=example().algorithms, **o),
+    "profile": lambda **o: figures.performance_profile(summarized(), **o),
+    "improvement": lambda **o: figures.probability_of_improvement(summarized(), **o),
     "hyperparameter": lambda **o: figures.hyperparameter(histories(), "bold", "hill", "rate", **o),
 }
 GRIDS: dict[str, tuple[int, Callable[..., list[Axes]]]] = {

@@ -1,15 +1,25 @@
 """``untuned evaluate``: from scores to a ranked table with intervals."""
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.judging_options import Approximate, Sources, Workers, judged, one_of, planning, takes_records
+from untuned.cli.judging_options import (
+    Approximate,
+    Sources,
+    Workers,
+    judged,
+    one_of,
+    planning,
+    summarized,
+    takes_records,
+)
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
+from untuned.judge.summaries.options import Summarizing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from untuned.evaluation import Evaluation
+    from untuned.judge.summaries.records import Summaries
     from untuned.plans import Plan
     from untuned.tables import Digits
 
@@ -28,6 +39,7 @@ def evaluate(
     sources: Sources,
     judging: Judging,
     reading: Reading,
+    summarizing: Summarizing,
     workers: Workers = None,
     pairs: Annotated[
         bool,
@@ -78,14 +90,21 @@ def evaluate(
             "--format csv prints one table, so that programs can read it: ask for --pairs or for --by-environment, and "
             "run the command again for the other"
         )
+    if not summarizing.summary and (summarizing.normalise is not None or summarizing.summary_interval != "percentile"):
+        raise InvalidInput("--normalise and --summary-interval are for summaries: add --summary iqm")
+    if wanted == "csv" and summarizing.summary and (pairs or by_environment):
+        raise InvalidInput("--format csv prints one table: leave --summary out, or --pairs and --by-environment")
     found = judged(sources, judging, reading, workers, planned=planned, approximate=approximate)
     plans = planning(found, workers) if planned else ()
+    summaries = summarized(found, summarizing, workers) if summarizing.summary else None
     if wanted == "text":
         print_evaluation(found, by_environment, pairs, plans)
+        if summaries is not None:
+            print_summaries(summaries)
     elif wanted == "json":
-        print_bytes(_json(found, percentiles, plans))
+        print_bytes(_json(found, percentiles, plans, summaries))
     else:
-        print_bytes(_tables(found, wanted, by_environment, pairs))
+        print_bytes(_tables(found, wanted, by_environment, pairs, summaries))
 
 
 def _format(given: str | None, as_json: bool) -> str:
@@ -95,22 +114,33 @@ def _format(given: str | None, as_json: bool) -> str:
     return chosen
 
 
-def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]") -> str:
+def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]", summaries: "Summaries | None") -> str:
     import json
 
-    if not plans:
-        return found.to_json(percentiles=percentiles)
-    planned = [plan.to_dict() for plan in plans]
-    content = found.to_dict(percentiles=percentiles) | {"plan": planned[0], "plans": planned}
+    content = found.to_dict(percentiles=percentiles)
+    if plans:
+        planned = [plan.to_dict() for plan in plans]
+        content |= {"plan": planned[0], "plans": planned}
+    if summaries is not None:
+        content["summaries"] = summaries.to_dict()
     return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
+def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool, summaries: "Summaries | None") -> str:
     """Return the tables for pasting, one below the other; of CSV the requested one alone."""
     from untuned import tables
     from untuned.reports.tables.content import stacked
+    from untuned.reports.tables.summaries import asked as tables_of
 
     shown = found.each_ranking
+    familiar = [] if summaries is None else tables_of(summaries)
+    if wanted == "csv" and familiar:
+        if len(familiar) > 1:
+            raise InvalidInput(
+                "--format csv prints one table: ask for statistics, for poi or for profiles, and run the command again "
+                "for the others"
+            )
+        return familiar[0].to_csv()
     if wanted == "csv":
         if by_environment:
             return tables.environments(found).to_csv()
@@ -120,6 +150,7 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
         asked += [tables.pairs(each) for each in shown]
         asked += [tables.head_to_head(found)] if found.head_to_head is not None else []
     asked += [tables.environments(found)] * by_environment
+    asked += familiar
     return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in asked)
 
 
@@ -182,6 +213,51 @@ def print_evaluation(
 
 
 _WIDTH = 100
+
+
+def print_summaries(found: "Summaries") -> None:
+    """Print statistics and pairs with intervals, what they promise, and the guaranteed verdicts once more."""
+    from untuned.cli.terminal import Column, console, print_table, text
+    from untuned.tables import Digits
+
+    screen = console(_WIDTH)
+
+    def heading(words: str) -> None:
+        screen.print()
+        screen.print(text(screen, words, style="bold"))
+
+    def numbers(rows: list[dict[str, Any]], *keys: str) -> list[Column]:
+        shown = Digits(4).shown
+        return [Column(key, ["-" if row[key] is None else shown(row[key]) for row in rows], "number") for key in keys]
+
+    heading("Summaries known from elsewhere, approximate")
+    screen.print(text(screen, found.basis))
+    for each in found.summaries:
+        heading(f"{each.statistic.title[0].upper()}{each.statistic.title[1:]}")
+        rows = [row for row in found.rows() if row["statistic"] == each.statistic.name]
+        names = Column("algorithm", [row["algorithm"] for row in rows], "name")
+        print_table(screen, [names, *numbers(rows, "value", "low", "high")])
+    if found.improvement is not None:
+        heading("Probability of improvement: how often a run of a scores more than one of b")
+        rows = found.improvement_rows()
+        pair = [Column(key, [row[key] for row in rows], "name") for key in ("a", "b")]
+        print_table(screen, [*pair, *numbers(rows, "win", "low", "high")])
+    for profile in found.profiles:
+        heading(f"Performance {profile.name.replace('-', ' ')}: the share above each normalised score")
+        chosen = sorted({round(k * (profile.thresholds.size - 1) / (_SHOWN - 1)) for k in range(_SHOWN)})
+        columns = [Column("algorithm", list(found.algorithms), "name")]
+        for k in chosen:
+            cells = ["-" if isnan(share) else Digits(3).shown(float(share)) for share in profile.share_at[:, k]]
+            columns.append(Column(f"{profile.thresholds[k]:.3g}", cells, "number"))
+        print_table(screen, columns)
+    screen.print()
+    screen.print(text(screen, found.claim))
+    for note in found.notes:
+        screen.print(text(screen, f"Note: {note}", style="yellow"))
+    if found.guaranteed:
+        heading("Guaranteed, of the same scores")
+        for line in found.guaranteed:
+            screen.print(text(screen, line))
 
 
 def _print_ranking(

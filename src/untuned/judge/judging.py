@@ -107,8 +107,12 @@ class Judging:
         default="valid",
         metadata=option("Ties, supports and levels as published: paper.", str, choices=CONVENTIONS),
     )
-    resamples: int = field(default=RESAMPLES, metadata=option("For the bootstrap: how many resamples.", int))
-    seed: int = field(default=SEED, metadata=option("For the bootstrap: the seed of its random numbers.", int))
+    resamples: int = field(
+        default=RESAMPLES, metadata=option("For the bootstrap and summaries: how many resamples.", int)
+    )
+    seed: int = field(
+        default=SEED, metadata=option("For the bootstrap and summaries: the seed of random numbers.", int)
+    )
     refine: int | None = field(
         default=None,
         metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),
