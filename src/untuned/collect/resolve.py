@@ -129,7 +129,8 @@ def _resolved(study: Study) -> Resolved:
         for kind, listed in (("algorithm", algorithms), ("environment", places))
         for each in listed
     }
-    recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.isolate)
+    assert not isinstance(study.memory, str)
+    recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.memory, study.isolate)
     cells = tuple(_cell(algorithm, place, marks, study, recipe) for place in places for algorithm in algorithms)
     return Resolved(
         cells,
@@ -376,6 +377,8 @@ def _facts(
         "keep": study.keep,
         "failures": study.failures,
         "time_limit": study.time_limit,
+        # Only where it is declared: stores that were made before it could be are of the same study.
+        **({} if study.memory is None else {"memory": study.memory}),
         "isolate": study.isolate,
         "algorithms": [
             {
