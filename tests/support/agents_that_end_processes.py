@@ -69,9 +69,8 @@ def exits(environment: Env, draw: Draw) -> None:
 def takes_memory(environment: Env, draw: Draw) -> None:
     """Take 4 GiB in pieces, when half of all trials are lucky."""
     if draw.suggest_float("luck", 0.0, 1.0) < 0.5:
-        pieces = []
-        for _ in range(400):
-            pieces.append(np.ones(10 * 2**20, dtype=np.uint8))
+        taken = [np.ones(10 * 2**20, dtype=np.uint8) for _ in range(400)]
+        assert taken
     guesses(environment, draw)
 
 

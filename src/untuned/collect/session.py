@@ -22,6 +22,7 @@ from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.rounds import announced, declaration, with_rounds
+from untuned.collect.runner.memory_limit import written
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.store import RESULTS_NAME, Store
@@ -627,11 +628,16 @@ def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any
         ):
             if before.get(key) == now.get(key) or not (failure.startswith(ended) or (limited and would_end)):
                 continue
+            how = "was ended by the old one" if failure.startswith(ended) else f"{would_end} the new one"
             raise InvalidInput(
-                f"the {what} limit of the study in {folder} was {before.get(key)} and is now {now.get(key)}, and "
-                f"{trial.label} {'was ended by the old one' if failure.startswith(ended) else f'{would_end} the new one'}"
-                f": its trials would not be comparable. {_NEW_FOLDER}"
+                f"the {what} limit of the study in {folder} was {_limit(key, before)} and is now {_limit(key, now)}, "
+                f"and {trial.label} {how}: its trials would not be comparable. {_NEW_FOLDER}"
             )
+
+
+def _limit(key: str, facts: Mapping[str, Any]) -> str:
+    limit = facts.get(key)
+    return written(limit) if key == "memory" and limit is not None else str(limit)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -51,6 +51,8 @@ class Answers:
         Unreadable
             When a frame is damaged.
         """
+        if (answer := self._complete()) is not None:
+            return answer
         if not self._pipe.poll(seconds):
             return None
         if os.name == "nt":

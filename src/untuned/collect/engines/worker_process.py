@@ -1,8 +1,8 @@
 """A worker process: it can be killed when it hangs, and it may die without ending the program.
 
-How a process ended says who is to blame. An exit code is the algorithm's: nothing outside can choose one. A signal may be
-the machine's: the out-of-memory killer, an operator, a node that goes down. So what the process was doing is done
-again in a new one, and only a repeated death is a result. A crash (SIGSEGV) that the algorithm causes repeats as well.
+How a process ended says who ended it. An exit code is the algorithm's: nothing outside chooses one. A signal may be the
+machine's: the out-of-memory killer, an operator, a node that goes down. What the process was doing is then done again
+in a new one, and only a repeated death is a result. A crash that the algorithm causes (SIGSEGV) repeats, too.
 """
 
 import contextlib
