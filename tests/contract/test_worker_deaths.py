@@ -172,8 +172,9 @@ def test_a_trial_that_exceeds_its_memory_has_failed_and_says_so(tmp_path: Path) 
     assert exported(tmp_path / "two") == exported(tmp_path / "study")
     with pytest.raises(InvalidInput, match=r"memory limit .* was 400 MiB and is now None.*ended by the old one"):
         collect_scores(study("takes_memory", trials=5, seed=1), tmp_path / "study", workers=1)
-    with pytest.raises(InvalidInput, match="may have taken more than the new one"):
-        collect_scores(study("takes_memory", trials=5, memory="300 MiB", seed=1), tmp_path / "study", workers=1)
+    collect_scores(study("guesses_lean", trials=1), tmp_path / "third", workers=1)
+    with pytest.raises(InvalidInput, match=r"was None and is now 1 GiB.*may have taken more than the new one"):
+        collect_scores(study("guesses_lean", memory="1 GiB"), tmp_path / "third", workers=1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="run this on Linux: others cannot limit memory")
