@@ -202,8 +202,8 @@ class RayEngine:
                     running.clear()
                     raise UntunedError(
                         f"the head node of the Ray cluster ({head.address}) has not answered for {_HEAD_LOST:g} "
-                        "seconds: what is finished is kept. Start the cluster again and rerun the command to resume, on it or, "
-                        "without --engine ray, on this machine"
+                        "seconds: what is finished is kept. Start the cluster again and rerun the command to resume; "
+                        "or leave --engine ray out to continue on this machine"
                     )
                 most = _AHEAD * self._processors() if there else 0
                 while not exhausted and len(running) < most:
