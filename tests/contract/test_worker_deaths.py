@@ -129,7 +129,7 @@ def test_random_kills_of_workers_change_no_byte(tmp_path: Path) -> None:
     there = '{ gymnasium = "CartPole-v1", episodes = 3, score_range = [0, 500] }'
     text = f"""
         name = "long"
-        trials = {10 * kills}
+        trials = {4 * kills}
         keep = "returns"
         algorithms = [{{ use = "support.agents_that_end_processes:takes_a_while", name = "it" }}]
         environments = [{there}]

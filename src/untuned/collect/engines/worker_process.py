@@ -36,8 +36,9 @@ TOOK_LONGER = "took longer than its time limit"
 
 #: How often a number is tried in all when a signal ends its process.
 ATTEMPTS = 5
-#: How often a process is started that a signal ends before it has anything to do.
-_STARTS = 10
+#: How often a process is started that is killed before it has anything to do: not by what it would do.
+_STARTS = 100
+_KILLED = "by SIGKILL"
 
 #: Seconds between two polls: of the pipe and of ``stop`` by the parent, of the parent by the worker.
 _POLL = 0.1
@@ -63,16 +64,23 @@ class _Died(Exception):
 
 
 class _Deaths:
-    """Counts the processes that died of the same work, and says whether another one tries."""
+    """Counts the processes that died of the same work, and says whether another one tries.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    Parameters
+    ----------
+    most_killed
+        How often it is tried in all as long as nothing but SIGKILL ends it.
+    """
+
+    def __init__(self, most_killed: int = ATTEMPTS) -> None:
+        self._most_killed = most_killed
         self._causes: Counter[str] = Counter()
 
     def another(self, died: _Died) -> bool:
         """Note a death, and return whether there is another attempt."""
         self._causes[died.cause] += 1
-        return not died.own and self._causes.total() < self._most
+        crashes = self._causes.total() - self._causes[_KILLED]
+        return not died.own and crashes < ATTEMPTS and self._causes.total() < self._most_killed
 
     def __str__(self) -> str:
         times = self._causes.total()
@@ -112,7 +120,7 @@ class WorkerProcess:
         InvalidInput, MissingExtra
             When the work cannot be sent to a process, or raises one of these itself.
         """
-        deaths = _Deaths(ATTEMPTS)
+        deaths = _Deaths()
         while True:
             key = self.prepare(work, stop)
             begin = time.monotonic()
@@ -148,7 +156,7 @@ class WorkerProcess:
         UntunedError
             When the process died all the same, repeatedly.
         """
-        deaths = _Deaths(ATTEMPTS)
+        deaths = _Deaths()
         while True:
             try:
                 return _results(self._answer((self.prepare(work, stop), list(numbers)), stop, None))
