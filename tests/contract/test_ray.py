@@ -152,6 +152,8 @@ def test_a_cluster_with_a_token_says_how_to_pass_it(tmp_path: Path, monkeypatch:
     needs.extra("ray", "ray")
     pytest.importorskip("ray._private.authentication", reason="install a newer Ray: this one knows no tokens")
     monkeypatch.setenv("HOME", str(tmp_path))
+    # Ray sets it in a process that starts a cluster, as other tests do.
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 2}
     code = (

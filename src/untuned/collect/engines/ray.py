@@ -7,6 +7,7 @@ the same.
 import atexit
 import functools
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -105,12 +106,8 @@ def _knock(address: str) -> None:
         found = subprocess.run(probe, capture_output=True, text=True, timeout=_LONGEST_PROBE, check=False)
     except subprocess.TimeoutExpired:
         raise _unanswered(address, "what listens there does not answer as Ray does") from None
-    if "AuthenticationError" in found.stderr or "InvalidAuthToken" in found.stderr:
-        raise InvalidInput(
-            f"the Ray cluster at {address!r} requires a token, and this program has none or another one: set "
-            "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token of the head node, or RAY_AUTH_TOKEN_PATH to a file "
-            "with it, as on every machine of the cluster; `ray get-auth-token` prints it on the head node"
-        )
+    if _NO_TOKEN.search(found.stderr):
+        raise _unanswered(address, found.stderr)
     if "Timed out while waiting for GCS" in found.stderr:
         raise _unanswered(address, "what listens there does not answer as Ray does")
     # Whatever else is wrong, Ray says it itself.
@@ -158,7 +155,17 @@ def _without_this_folder(ray: Any) -> Any:
     return config
 
 
+#: What Ray says, in this version or that, where a token is missing or wrong.
+_NO_TOKEN = re.compile(r"AuthenticationError|InvalidAuthToken|[Tt]oken authentication is enabled")
+
+
 def _unanswered(address: str, error: BaseException | str) -> InvalidInput:
+    if _NO_TOKEN.search(f"{type(error).__name__}: {error}"):
+        return InvalidInput(
+            f"the Ray cluster at {address!r} requires a token, and this program has none or another one: set "
+            "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token of the head node, or RAY_AUTH_TOKEN_PATH to a file "
+            "with it, as on every machine of the cluster; `ray get-auth-token` prints it on the head node"
+        )
     return InvalidInput(
         f"no Ray cluster answers at {address!r} ({error}): start one with `ray start --head`, or leave the address out "
         "for one on this machine"
