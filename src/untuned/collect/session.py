@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from untuned.collect.engines.cells import Cell
+from untuned.collect.engines.cells import TOOK_MORE, Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
 from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.rounds import announced, declaration, with_rounds
+from untuned.collect.runner.memory_limit import written
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.damage import Repaired, repaired
@@ -566,7 +567,7 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
                     f"{what} of the study in {folder} was {before.get(key)!r} and is now {now.get(key)!r}: its trials "
                     f"would not be comparable. {_NEW_FOLDER}"
                 )
-        _check_time_limit(store, before, now.get("time_limit"), folder)
+        _check_limits(store, before, now, folder)
         for kind in ("algorithms", "environments"):
             _set_changed_aside(store, kind, before, now, folder, replace)
     merged = _merged(store, before, now)
@@ -618,23 +619,34 @@ def _used(store: Store, kind: str) -> set[str]:
     return {cell[kind == "environments"] for cell, count in store.counts().items() if count}
 
 
-def _check_time_limit(store: Store, facts: Mapping[str, Any], now: float | None, folder: Path) -> None:
-    """Refuse another limit where stored trials would have had another result under it."""
-    before = facts.get("time_limit")
-    if before == now:
+def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    """Refuse other limits of time or memory where stored trials would have had, or might have had, another result."""
+    seconds, memory = now.get("time_limit"), now.get("memory")
+    if (before.get("time_limit"), before.get("memory")) == (seconds, memory):
         return
-    # The limit is for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
-    compiled = {entry["name"] for entry in facts["algorithms"] if entry.get("compiled")}
-    ours = {entry["name"] for entry in facts["environments"] if entry.get("states", {}).get("kind") != "open"}
+    # Limits are for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
+    compiled = {entry["name"] for entry in before["algorithms"] if entry.get("compiled")}
+    ours = {entry["name"] for entry in before["environments"] if entry.get("states", {}).get("kind") != "open"}
+    less = memory is not None and memory < before.get("memory", math.inf)
     for trial in store.trials(returns=False):
-        timed_out = trial.failure is not None and trial.failure.startswith(TOOK_LONGER)
         limited = trial.algorithm not in compiled or trial.environment not in ours
-        if timed_out or (now is not None and trial.seconds > now and limited):
+        failure = trial.failure or ""
+        for what, key, ended, would_end in (
+            ("time", "time_limit", TOOK_LONGER, seconds is not None and trial.seconds > seconds and "took longer than"),
+            ("memory", "memory", TOOK_MORE, less and "may have taken more than"),
+        ):
+            if before.get(key) == now.get(key) or not (failure.startswith(ended) or (limited and would_end)):
+                continue
+            how = "was ended by the old one" if failure.startswith(ended) else f"{would_end} the new one"
             raise InvalidInput(
-                f"the time limit of the study in {folder} was {before} and is now {now}, and {trial.label} "
-                f"{'was ended by the old one' if timed_out else 'took longer than the new one'}: its trials would not "
-                f"be comparable. {_NEW_FOLDER}"
+                f"the {what} limit of the study in {folder} was {_limit(key, before)} and is now {_limit(key, now)}, "
+                f"and {trial.label} {how}: its trials would not be comparable. {_NEW_FOLDER}"
             )
+
+
+def _limit(key: str, facts: Mapping[str, Any]) -> str:
+    limit = facts.get(key)
+    return written(limit) if key == "memory" and limit is not None else str(limit)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

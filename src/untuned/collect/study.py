@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from untuned import families
 from untuned.collect.environments.checks import checked_range, checked_size, whole_number
 from untuned.collect.metrics import AVERAGE
+from untuned.collect.runner.memory_limit import parsed
 from untuned.collect.runner.trial import PRECISIONS
 from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput, nearest
@@ -104,6 +105,9 @@ class Study:
         looked at. Neither drops it.
     time_limit
         Seconds after which a trial in Python has failed; None for no limit.
+    memory
+        How much memory a trial in Python may take, ``"2 GiB"`` or a number of bytes; None for no limit. Enforced on
+        Linux.
     isolate
         Whether every trial in Python gets a new process, for algorithms whose modules remember something from one
         trial to the next; otherwise a process runs many.
@@ -132,6 +136,7 @@ class Study:
     keep: Keep = "scores"
     failures: FailurePolicy = "worst"
     time_limit: float | None = None
+    memory: str | int | None = None
     isolate: bool = False
     precision: str = "float64"
     folder: Path | None = None
@@ -161,6 +166,7 @@ class Study:
         if not isinstance(self.metric, str) and not callable(self.metric):
             raise InvalidInput(f"metric: {self.metric!r} is not a metric, write average-return, or module:function")
         settle(self, "time_limit", _time_limit(self.time_limit))
+        settle(self, "memory", parsed(self.memory))
         settle(
             self,
             "score_range",
@@ -276,6 +282,7 @@ _KEYS = (
     "keep",
     "failures",
     "time_limit",
+    "memory",
     "isolate",
     "precision",
 )
