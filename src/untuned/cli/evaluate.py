@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from untuned.plans import Plan
     from untuned.tables import Digits
 
-_FORMATS = ("text", "json", "markdown", "csv", "latex")
+_FORMATS = ("text", "json", "markdown", "csv", "latex", "html")
+#: What --table shows.
+STATISTICS = ("mean", "median")
+_WRITTEN = {"markdown": "md", "csv": "csv", "latex": "tex", "html": "html"}
 
 
 @takes_records
@@ -54,6 +57,16 @@ def evaluate(
             help="Also the means on each environment, with intervals and ranks; in CSV only these.",
         ),
     ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="mean|median",
+            help="Only the table that papers print: environments x algorithms, with intervals and the best in bold; "
+            "as Markdown, or in the --format.",
+            show_default=False,
+        ),
+    ] = None,
     planned: Annotated[
         bool,
         typer.Option(
@@ -79,7 +92,9 @@ def evaluate(
     ] = False,
 ) -> None:
     """Rank algorithms across all environments by scores that you have, with intervals."""
-    wanted = _format(format_, as_json)
+    if table is not None:
+        one_of("--table", table, STATISTICS)
+    wanted = _format(format_ or (None if table is None or as_json else "markdown"), as_json)
     # Before the judging, which may take minutes.
     if percentiles and wanted != "json":
         raise InvalidInput("--percentiles is for JSON alone: add --json, or leave it out")
@@ -94,10 +109,19 @@ def evaluate(
         raise InvalidInput("--normalise and --summary-interval are for summaries: add --summary iqm")
     if wanted == "csv" and summarizing.summary and (pairs or by_environment):
         raise InvalidInput("--format csv prints one table: leave --summary out, or --pairs and --by-environment")
+    if table is not None and (wanted not in _WRITTEN or pairs or by_environment or summarizing.summary):
+        raise InvalidInput(
+            f"--table is one table, as {', '.join(_WRITTEN)}: leave out --pairs, --by-environment, --summary and other "
+            "formats"
+        )
     found = judged(sources, judging, reading, workers, planned=planned, approximate=approximate)
     plans = planning(found, workers) if planned else ()
     summaries = summarized(found, summarizing, workers) if summarizing.summary else None
-    if wanted == "text":
+    if table is not None:
+        from untuned.reports.tables.printed import printed
+
+        print_bytes(printed(found, "median" if table == "median" else "mean").written(_WRITTEN[wanted]))
+    elif wanted == "text":
         print_evaluation(found, by_environment, pairs, plans)
         if summaries is not None:
             print_summaries(summaries)
@@ -151,7 +175,7 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool,
         asked += [tables.head_to_head(found)] if found.head_to_head is not None else []
     asked += [tables.environments(found)] * by_environment
     asked += familiar
-    return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in asked)
+    return "\n".join(table.written(_WRITTEN[wanted]) for table in asked)
 
 
 def print_evaluation(
@@ -269,9 +293,14 @@ def _print_ranking(
     name, *numbers = keys
     columns = [Column("algorithm", [row[name] for row in rows], "name")]
     for key in numbers:
+        if all(row[key] is None for row in rows):
+            continue
         shown = ["-" if row[key] is None else digits.shown(row[key]) for row in rows]
         columns.append(Column(key.removeprefix("mean_"), shown, "number"))
-    for heading, key in (("rank", "rank"), ("worst", "rank_low"), ("best", "rank_high")):
+    ranks = (("rank", "rank"), ("worst", "rank_low"), ("best", "rank_high"))
+    # Where every rank is possible, the columns would say nothing.
+    vacuous = all((row["rank_low"], row["rank_high"]) == (len(rows), 1) for row in rows)
+    for heading, key in () if vacuous else ranks:
         columns.append(Column(heading, ["-" if row[key] is None else str(row[key]) for row in rows], "number"))
     if draws(screen) and scale[0] < scale[1] and isfinite(scale[1] - scale[0]):
         left, right = map(digits.shown, scale)

@@ -171,7 +171,7 @@ def summarized(found: "Evaluation", asked: Summarizing, workers: int | None) -> 
 
 
 def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":
-    """Return how many trials would decide the open pairs of each ranking; a bar shows on a terminal meanwhile."""
+    """Return how many trials would decide the pairs not separable yet; a bar shows on a terminal meanwhile."""
     from untuned.api import plans
 
     with showing_progress() as progress:

@@ -9,7 +9,7 @@ import numpy as np
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
-from untuned.reports.tables.digits import Digits, digits
+from untuned.reports.tables.digits import Digits, digits, digits_of_scores
 from untuned.reports.tables.table import Table
 from untuned.statements import failed, variants
 from untuned.verdicts import NOT_SEPARABLE
@@ -39,11 +39,15 @@ def aggregate(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     best = best_ones(evaluation.ranks)
+    estimates = list(
+        zip(evaluation.score_a.tolist(), evaluation.low_a.tolist(), evaluation.high_a.tolist(), strict=True)
+    )
+    written = digits_of_scores(estimates)
     rows = tuple(
         Row(
             (
                 Text(evaluation.algorithms[a]),
-                Estimate(float(evaluation.score_a[a]), float(evaluation.low_a[a]), float(evaluation.high_a[a]), SCORES),
+                Estimate(*estimates[a], written),
                 standing(evaluation.ranks, a),
             ),
             bold=a in best,
@@ -105,18 +109,20 @@ def pairs(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     capped = evaluation.rankings[0].cap_ab is not None
+    found = evaluation.pair_rows()
+    written = digits_of_scores((pair["difference"], pair["low"], pair["high"]) for pair in found)
     rows = tuple(
         Row(
             (
                 Text(pair["a"]),
                 Text(pair["b"]),
-                Estimate(pair["difference"], pair["low"], pair["high"], SCORES),
+                Estimate(pair["difference"], pair["low"], pair["high"], written),
                 Text(pair["verdict"]),
                 *((times(evaluation, pair),) if capped else ()),
             ),
             bold=pair["verdict"] != NOT_SEPARABLE,
         )
-        for pair in evaluation.pair_rows()
+        for pair in found
     )
     caption = _sentences(
         f"The score of A less that of B {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
@@ -153,17 +159,19 @@ def head_to_head(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it; one without head-to-head comparisons gives a table without
         rows.
     """
+    found = evaluation.each_ranking[0].head_to_head_rows()
+    written = digits_of_scores((pair["win"], pair["low"], pair["high"]) for pair in found)
     rows = tuple(
         Row(
             (
                 Text(pair["a"]),
                 Text(pair["b"]),
-                Estimate(pair["win"], pair["low"], pair["high"], SCORES),
+                Estimate(pair["win"], pair["low"], pair["high"], written),
                 Text(pair["verdict"]),
             ),
             bold=pair["verdict"] != NOT_SEPARABLE,
         )
-        for pair in evaluation.each_ranking[0].head_to_head_rows()
+        for pair in found
     )
     fixed = next((each for each in evaluation.each_ranking if each.weights != "game"), evaluation)
     caption = _sentences(
@@ -298,7 +306,7 @@ def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
         "Ranks by mean, with those that the intervals allow (worst, best).",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),
         "An infinite end: the environment declares no range, and without one nothing bounds a mean."
-        if any(isinf(cell.low) or isinf(cell.high) for cell in shown)
+        if len({isinf(cell.low) or isinf(cell.high) for cell in shown}) == 2
         else "",
         "A dash: there are no trials." if any(isnan(cell.value) for cell in shown) else "",
     )
