@@ -10,7 +10,7 @@ from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits, digits_of_scores
-from untuned.reports.tables.table import Table
+from untuned.reports.tables.table import Table, all_possible
 from untuned.statements import failed, variants
 from untuned.verdicts import NOT_SEPARABLE
 
@@ -57,7 +57,7 @@ def aggregate(evaluation: Evaluation) -> Table:
     caption = _sentences(
         f"Scores {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
-        "Ranks by score, with those that the verdicts allow (worst, best).",
+        "Ranks by score, with those that the verdicts allow (worst, best)." if not all_possible(rows) else "",
         _about_bold(bool(best), "the verdicts allow"),
         *failed(evaluation),
         evaluation.claim,
@@ -298,12 +298,15 @@ def _if_chosen(evaluation: Evaluation) -> str:
 def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     rows = list(rows)
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
+    if shown and all(isinf(cell.low) and isinf(cell.high) for cell in shown):
+        missing = "A dash: there are no trials." if any(isnan(cell.value) for cell in shown) else ""
+        return _sentences("Means.", *failed(evaluation), missing)
     return _sentences(
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
         *failed(evaluation),
         f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all "
         f"environments hold, {_if_chosen(evaluation)}.",
-        "Ranks by mean, with those that the intervals allow (worst, best).",
+        "Ranks by mean, with those that the intervals allow (worst, best)." if not all_possible(rows) else "",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),
         "An infinite end: the environment declares no range, and without one nothing bounds a mean."
         if len({isinf(cell.low) or isinf(cell.high) for cell in shown}) == 2

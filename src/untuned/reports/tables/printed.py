@@ -38,7 +38,7 @@ def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
         raise InvalidInput(f"statistic={statistic!r}: choose {' or '.join(map(repr, STATISTICS))}")
     names, order = evaluation.algorithms, evaluation.each_ranking[0].order
     value_ae, low_ae, high_ae = _means(evaluation) if statistic == "mean" else _medians(evaluation)
-    beaten_ae = _beaten(evaluation)
+    beaten_ae = _beaten(evaluation, low_ae, high_ae)
     rows = [
         _row(
             place,
@@ -109,11 +109,14 @@ def _informative(evaluation: Evaluation, low_ae: Floats, high_ae: Floats) -> tup
     return np.where(known, low_ae, -np.inf), np.where(known, high_ae, np.inf)
 
 
-def _beaten(evaluation: Evaluation) -> NDArray[np.bool_]:
-    """Return which algorithms, [a, e], another one is shown to be better than: its trials are, more often than not."""
+def _beaten(evaluation: Evaluation, low_ae: Floats, high_ae: Floats) -> NDArray[np.bool_]:
+    """Return which algorithms, [a, e], another one is shown to be better than.
+
+    Its trials are, more often than not; or, where the method has no intervals on percentiles, its interval is above.
+    """
     low_aer = evaluation.percentiles.low_aer
     if low_aer is None:
-        return np.stack([ranks.best > 1 for ranks in evaluation.means.ranks], axis=1)
+        return np.asarray((low_ae[:, None] > high_ae[None]).any(axis=0), dtype=np.bool_)
     beats_aer = low_aer > 0.5
     for a in range(len(evaluation.algorithms)):
         beats_aer[a, :, a] = False

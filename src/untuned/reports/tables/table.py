@@ -1,5 +1,6 @@
 """`Table`: the content of a table, apart from its format."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isinf
 from pathlib import Path
@@ -121,6 +122,11 @@ class Table:
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
         return html(self.readable)
+
+
+def all_possible(rows: Iterable[Row]) -> bool:
+    """Return whether some column of ranks says nothing."""
+    return any(_all_possible(list(cells)) for cells in zip(*(row.cells for row in rows), strict=True))
 
 
 def _all_possible(cells: list[Cell]) -> bool:
