@@ -15,6 +15,7 @@ from untuned.reports.figures.distributions import quantiles as quantiles
 from untuned.reports.figures.distributions import trials_effect as trials_effect
 from untuned.reports.figures.files import save as save
 from untuned.reports.figures.files import save_all as save_all
+from untuned.reports.figures.forest import forest as forest
 from untuned.reports.figures.illustration import percentile_illustration as percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid as learning_curve_grid
 from untuned.reports.figures.learning import learning_curves as learning_curves
@@ -28,3 +29,5 @@ from untuned.reports.figures.profiles import performance_profile as performance_
 from untuned.reports.figures.profiles import probability_of_improvement as probability_of_improvement
 from untuned.reports.figures.responses import hyperparameter as hyperparameter
 from untuned.reports.figures.responses import hyperparameter_grid as hyperparameter_grid
+from untuned.reports.figures.strips import strip as strip
+from untuned.reports.figures.strips import strip_grid as strip_grid
