@@ -67,7 +67,17 @@ def test_json_is_the_library_s_and_has_what_is_promised(file: Path) -> None:
     assert facts == untuned.evaluate(str(file)).to_dict()
     assert (facts["method"], facts["valid"], facts["delta"]) == ("pairing", True, 0.05)
     assert [each["name"] for each in facts["algorithms"]] == ["sarsa", "q", "ppo <b>"]
-    assert set(facts["algorithms"][0]) == {"name", "score", "low", "high", "rank", "rank_low", "rank_high"}
+    assert set(facts["algorithms"][0]) == {
+        "name",
+        "score",
+        "low",
+        "high",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "rank_worst",
+        "rank_best",
+    }
     assert [each["name"] for each in facts["environments"]] == list(ENVIRONMENTS)
     assert sum(each["weight"] for each in facts["environments"]) == pytest.approx(1.0)
     assert sum(each["weight"] for each in facts["references"]) == pytest.approx(1.0)

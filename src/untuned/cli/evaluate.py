@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.adapters.score_files.reading import Reading
+from untuned.cli.flags import in_flags
 from untuned.cli.judging_options import (
     Approximate,
     Sources,
@@ -223,7 +224,7 @@ def print_evaluation(
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
     if found.approximate is not None:
         say(approximation(found), f"Approximate ({found.approximate.method}), no guarantee:")
-    steps = next_steps(found, plans)
+    steps = tuple(map(in_flags, next_steps(found, plans)))
     say(steps, "Next steps:")
     for plan in plans:
         say(line for line in plan.sentences() if line not in steps)
