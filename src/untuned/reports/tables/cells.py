@@ -274,6 +274,6 @@ class Row:
     best: frozenset[int] = frozenset()
 
     def marked(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Cell, bool]]:
-        """Yield every column with its cell, and whether that is bold."""
+        """Yield each of the ``columns`` with its cell, and whether that is bold."""
         for number, (column, cell) in enumerate(zip(columns, self.cells, strict=True)):
             yield column, cell, number in self.best or (self.bold and column.is_pointed_out)

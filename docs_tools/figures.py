@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/gallery.md by running the code of the page: ``make gallery``."""
+"""Draws the pictures of docs/figures.md by running the code of the page: ``make figures``."""
 
 import re
 import shutil
@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
-PICTURES = PAGE.parent / "images" / "gallery"
+PAGE = Path(__file__).parents[1] / "docs" / "figures.md"
+PICTURES = PAGE.parent / "images" / "figures"
 
 
 def code(text: str) -> list[tuple[str | None, str]]:
@@ -20,7 +20,7 @@ def code(text: str) -> list[tuple[str | None, str]]:
 def main() -> None:
     """Run every block in one folder, and keep the pictures that the page shows."""
     text = PAGE.read_text(encoding="utf-8")
-    wanted = re.findall(r"\]\(images/gallery/([^)]+)\)", text)
+    wanted = re.findall(r"\]\(images/figures/([^)]+)\)", text)
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         for file, block in code(text):
