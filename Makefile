@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test quick fuzz lint prose bench measure docs reference gallery links clean help
+.PHONY: demo test quick fuzz lint prose bench measure docs reference figures links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -67,8 +67,8 @@ docs: $(READY) ## the documentation, warnings are errors
 reference: $(READY) ## write the page of commands again, from what the program says of itself
 	$(BIN)/python docs_tools/commands.py
 
-gallery: $(READY) ## draw the pictures of the gallery of figures again
-	$(BIN)/python docs_tools/gallery.py
+figures: $(READY) ## draw the pictures of the gallery of figures again
+	$(BIN)/python docs_tools/figures.py
 
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py

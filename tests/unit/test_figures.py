@@ -936,7 +936,17 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
     left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)
     written = figures.save_all(evaluation, tmp_path / "new", histories=left, formats=["svg", ".SVG"])
     names = {
-        *("summary", "aggregate", "verdicts", "critical-difference", "partial-order", "ranks", "weights", "forest", "strips"),
+        *(
+            "summary",
+            "aggregate",
+            "verdicts",
+            "critical-difference",
+            "partial-order",
+            "ranks",
+            "weights",
+            "forest",
+            "strips",
+        ),
         # Twelve trials are shown as points.
         *("strip-hill", "strip-a-b-c", "strip-a-b-c-2", "percentile", "trials", "learning-curves"),
         *("sample-efficiency", "hyperparameters-careful", "hyperparameters-bold"),
@@ -950,7 +960,13 @@ def test_the_second_ranking_has_figures_where_they_differ(tmp_path: Path) -> Non
     evaluation = untuned.evaluate(table(("careful", "bold"), ("hill", "maze"), 12))
     written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])}
     assert {name for name in written if name.endswith("uniform")} == {
-        *("aggregate-uniform", "verdicts-uniform", "critical-difference-uniform", "partial-order-uniform", "forest-uniform"),
+        *(
+            "aggregate-uniform",
+            "verdicts-uniform",
+            "critical-difference-uniform",
+            "partial-order-uniform",
+            "forest-uniform",
+        ),
     }
     assert {"aggregate", "verdicts", "partial-order", "weights"} <= written
     drawn = (tmp_path / "aggregate-uniform.svg").read_text(encoding="utf-8")
