@@ -6,6 +6,7 @@ from untuned import figures as figures
 from untuned import intervals as intervals
 from untuned import kernels as kernels
 from untuned import lab as lab
+from untuned import protocols as protocols
 from untuned import sb3 as sb3
 from untuned import summaries as summaries
 from untuned import tables as tables

@@ -679,9 +679,12 @@ def _course(found: Evaluation, folder: str | Path) -> "Course | None":
     return course.ordered(found.algorithms)
 
 
-def _histories(found: Evaluation, folder: str | Path) -> "Histories":
+def _histories(found: Evaluation, folder: str | Path) -> "Histories | None":
     from untuned.adapters.histories import read_histories
 
+    if "protocol" in found.provenance:
+        # Its runs are not its trials.
+        return None
     histories = read_histories(folder)
     if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
         raise InvalidInput(

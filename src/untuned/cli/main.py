@@ -15,6 +15,7 @@ from untuned.cli.evaluate import evaluate
 from untuned.cli.import_ import import_
 from untuned.cli.list import list_
 from untuned.cli.plan import plan
+from untuned.cli.protocol import protocol
 from untuned.cli.race import race
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
@@ -54,6 +55,7 @@ app.command(name="trial")(trial)
 app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="race")(race)
+app.command(name="protocol")(protocol)
 app.command(name="collect")(collect)
 app.command(name="import")(import_)
 app.command(name="check")(check)
