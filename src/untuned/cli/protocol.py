@@ -78,6 +78,7 @@ def protocol(
     """Tune first: run tune-and-report, Dabney's procedure or the cross-environment setting, and judge the result."""
     from untuned import protocols
     from untuned.api import evaluate
+    from untuned.collect.running_protocols import default_folder
 
     chosen = protocols.protocol(
         name,
@@ -87,7 +88,7 @@ def protocol(
         reference=reference,
         iteration_weights=None if iteration_weights is None else _numbers(iteration_weights),
     )
-    folder = out or protocols.default_folder(study, chosen.name)
+    folder = out or default_folder(study, chosen.name)
     if not quiet and not as_json:
         typer.echo(f"{protocols.cost(chosen, study, trials=trials)}.")
     with stoppable(quiet or as_json) as (stop, display):
