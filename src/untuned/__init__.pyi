@@ -25,6 +25,7 @@ from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
 from untuned.api import collect_scores as collect_scores
+from untuned.api import compare_methods as compare_methods
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
 from untuned.api import plan as plan

@@ -10,6 +10,7 @@ import typer
 import untuned
 from untuned.cli.check import check
 from untuned.cli.collecting import collect, new, run
+from untuned.cli.compare_methods import compare_methods
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
 from untuned.cli.import_ import import_
@@ -60,6 +61,7 @@ app.command(name="collect")(collect)
 app.command(name="import")(import_)
 app.command(name="check")(check)
 app.command(name="evaluate")(evaluate)
+app.command(name="compare-methods")(compare_methods)
 app.command(name="plan")(plan)
 app.command(name="report")(report)
 app.command(name="status")(status)

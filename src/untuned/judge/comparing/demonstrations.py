@@ -20,7 +20,7 @@ MOST_COPIED = 60
 #: How far below the lowest score the terrible algorithm is, in spreads, where no range is declared.
 BELOW = 10.0
 
-GAME, EQUAL, MIN_MAX = "the game's weights", "equal weights", "mean of min-max-normalised means"
+GAME, EQUAL, MIN_MAX = "the game's weights", "equal weights", "min-max-normalised means"
 
 
 def demonstrations(table: ScoreTable, found: Sequence[Way]) -> tuple[Demonstration, ...]:
@@ -181,7 +181,9 @@ def _values(table: ScoreTable) -> dict[str, Floats]:
 def _of_environments(table: ScoreTable, z_aer: Floats) -> dict[str, Callable[[list[int]], Floats]]:
     """Return functions that evaluate the algorithms on a list of environments, repeated ones included."""
     maps = MinMax("means").on(table).fit(table.cells)
-    means = [[fit(np.array([np.sort(cell).mean()])) for fit, cell in zip(maps, row, strict=True)] for row in table.cells]
+    means = [
+        [fit(np.array([np.sort(cell).mean()])) for fit, cell in zip(maps, row, strict=True)] for row in table.cells
+    ]
     n = len(table.algorithms)
 
     def game(environments: list[int]) -> Floats:
@@ -213,4 +215,3 @@ _ROUNDING = 1e-9
 
 def _pairs(count: int) -> str:
     return "no pair changes" if not count else "1 pair changes" if count == 1 else f"{count} pairs change"
-

@@ -182,7 +182,9 @@ class MethodComparison:
         way
             One of `ways`.
         """
-        shown = np.any([each.better_ab for each in self.ways if each.promise == "guaranteed" and each is not way], axis=0)
+        shown = np.any(
+            [each.better_ab for each in self.ways if each.promise == "guaranteed" and each is not way], axis=0
+        )
         return int(np.count_nonzero(way.better_ab & np.transpose(shown)))
 
     def sentences(self) -> list[str]:

@@ -64,7 +64,8 @@ def ways(asked: Asked, step: Step) -> tuple[tuple[Way, ...], tuple[tuple[str, st
         try:
             found += ratios(asked, denominator)
         except InvalidInput as error:
-            skipped.append((f"ratios to {denominator}", str(error)))
+            # Without the advice, which is about another normalisation.
+            skipped.append((f"ratios to {denominator}", str(error).partition(". ")[0]))
     return tuple(found), tuple(skipped)
 
 
