@@ -116,8 +116,8 @@ class _Facts:
             e = int(np.argmax(difference_e if mean > 0 else -difference_e))
             sentences.append(
                 f"By how much: min-max-normalised means differ by {abs(mean):.3f} on average for {leader}, by "
-                f"{abs(difference_e[e]):.3f} on {self.table.environments[e]} alone. Means of normalised scores and ratios "
-                "count this."
+                f"{abs(difference_e[e]):.3f} on {self.table.environments[e]} alone. Means of normalised scores and "
+                "ratios count this."
             )
         ratios = [each for each in self.found if each.name.startswith("ratios to ") and "arithmetic" in each.name]
         sides = [sum(bool(each.better_ab[pair]) for each in ratios) for pair in ((a, b), (b, a))]
@@ -139,6 +139,6 @@ class _Facts:
             return ()
         leader = self.table.algorithms[a if gaps[0] > 0 else b]
         return (
-            f"The game puts {leader} ahead and equal weights do not: the game gives most weight to the environments and "
-            "references that are hardest for algorithms that are strong otherwise.",
+            f"The game puts {leader} ahead and equal weights do not: the game gives most weight to the environments "
+            "and references that are hardest for algorithms that are strong otherwise.",
         )

@@ -52,7 +52,7 @@ def ratios(table: ScoreTable, found: Sequence[Way]) -> Demonstration:
         return Demonstration(
             "ratios",
             title,
-            ("Ratios need an algorithm with a positive mean score on every environment, and there is none here.",),
+            ("Ratios need an environment on which every algorithm has a positive mean score, and there is none here.",),
         )
     n = len(table.algorithms)
     orders = {each.rank_a for each in chosen}
@@ -72,8 +72,8 @@ def ratios(table: ScoreTable, found: Sequence[Way]) -> Demonstration:
         f"{len(orders)} {'order' if len(orders) == 1 else 'different orders'} of the arithmetic means; "
         f"{len(flipped)} of {n * (n - 1) // 2} pairs change places. The geometric means have one order for all."
     ]
-    if count < n:
-        sentences.append(f"{n - count} of {n} algorithms cannot be denominators: a mean score is not positive.")
+    if ", on the " in chosen[0].about:
+        sentences.append(f"Ratios are taken {chosen[0].about.partition(', ')[2]}")
     headings = ("denominator", *(f"{place}." for place in range(1, n + 1)))
     return Demonstration("ratios", title, tuple(sentences), headings, tuple(rows))
 

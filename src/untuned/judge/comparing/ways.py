@@ -53,19 +53,13 @@ def ways(asked: Asked, step: Step) -> tuple[tuple[Way, ...], tuple[tuple[str, st
         ("summaries of min-max-normalised scores", familiar),
         ("significance tests per environment", tests),
         ("mean rank", mean_rank),
+        ("performance ratios", ratios),
     ):
         step(name)
         try:
             found += evaluate(asked)
         except InvalidInput as error:
             skipped.append((name, str(error)))
-    step("performance ratios")
-    for denominator in asked.table.algorithms:
-        try:
-            found += ratios(asked, denominator)
-        except InvalidInput as error:
-            # Without the advice, which is about another normalisation.
-            skipped.append((f"ratios to {denominator}", str(error).partition(". ")[0]))
     return tuple(found), tuple(skipped)
 
 
@@ -148,8 +142,8 @@ def familiar(asked: Asked) -> Iterator[Way]:
     for each in found.summaries:
         yield Way(
             f"{each.statistic.title}, min-max",
-            f"The {each.statistic.title} of scores between the lowest (0) and the highest (1) of every environment, with "
-            "a stratified percentile bootstrap.",
+            f"The {each.statistic.title} of scores between the lowest (0) and the highest (1) of every environment, "
+            "with a stratified percentile bootstrap.",
             "approximate",
             APART,
             each.value_a,
@@ -181,26 +175,37 @@ def _improvement(found: Summaries) -> Iterator[Way]:
     )
 
 
-def ratios(asked: Asked, denominator: str) -> Iterator[Way]:
-    """Yield the arithmetic and the geometric mean of performance ratios with a denominator."""
+def ratios(asked: Asked) -> Iterator[Way]:
+    """Yield the arithmetic and the geometric mean of performance ratios to every algorithm.
+
+    Of the environments on which every algorithm has a positive mean score: elsewhere ratios mean nothing.
+    """
     table = asked.table
     if table.missing:
         raise InvalidInput("some algorithm has no scores on some environment, and ratios need all of them")
-    scale = Ratio(denominator).on(table)
-    maps = scale.fit(table.cells)
-    weights = np.full(len(table.environments), 1.0 / len(table.environments))
-    cells = [[fit(np.sort(cell)) for fit, cell in zip(maps, row, strict=True)] for row in table.cells]
-    for name, word in (("mean", "arithmetic"), ("geometric-mean", "geometric")):
-        value_a = np.array([float(STATISTICS[name].value(row, weights)) for row in cells])
-        yield Way(
-            f"ratios to {denominator}, {word}",
-            f"The {word} mean over environments of the mean score divided by that of {denominator}.",
-            "none",
-            ORDER,
-            value_a,
-            *_no_interval(len(value_a)),
-            _ahead(value_a),
-        )
+    # Sorted, so that the order of rows does not change how sums are rounded.
+    columns = zip(*([np.sort(cell) for cell in row] for row in table.cells), strict=True)
+    positive = [e for e, column in zip(table.environments, columns, strict=True) if min(map(np.mean, column)) > 0.0]
+    if not positive:
+        raise InvalidInput("on no environment does every algorithm have a positive mean score, as ratios need")
+    chosen = table.select(environments=positive)
+    left_out = len(table.environments) - len(positive)
+    where = f", on the {len(positive)} environments where all mean scores are positive" if left_out else ""
+    weights = np.full(len(positive), 1.0 / len(positive))
+    for denominator in table.algorithms:
+        maps = Ratio(denominator).on(chosen).fit(chosen.cells)
+        cells = [[fit(np.sort(cell)) for fit, cell in zip(maps, row, strict=True)] for row in chosen.cells]
+        for name, word in (("mean", "arithmetic"), ("geometric-mean", "geometric")):
+            value_a = np.array([float(STATISTICS[name].value(row, weights)) for row in cells])
+            yield Way(
+                f"ratios to {denominator}, {word}",
+                f"The {word} mean over environments of the mean score divided by that of {denominator}{where}.",
+                "none",
+                ORDER,
+                value_a,
+                *_no_interval(len(value_a)),
+                _ahead(value_a),
+            )
 
 
 def tests(asked: Asked) -> Iterator[Way]:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from untuned.errors import InvalidInput, needs
+from untuned.evaluation import percent
 from untuned.judge.comparing.records import MethodComparison
 from untuned.reports.report import check_place, written
-from untuned.evaluation import percent
+from untuned.reports.tables.digits import MISSING
 from untuned.scores import spread
 from untuned.version import __version__
 
@@ -77,7 +78,7 @@ def shown(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     if not isfinite(value):
-        return "–"
+        return MISSING
     return f"{value:,.0f}" if value == round(value) else f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
@@ -112,7 +113,8 @@ def _content(found: MethodComparison) -> dict[str, Any]:
     ]
     return {
         "summary": found.sentences(),
-        "facts": f"{n} algorithms on {len(found.environments)} environments, {spread(found.scores.trials)} runs per cell",
+        "facts": f"{n} algorithms on {len(found.environments)} environments, "
+        f"{spread(found.scores.trials)} runs per cell",
         "algorithms": found.algorithms,
         "total": n * (n - 1) // 2,
         "ways": ways,
