@@ -99,7 +99,13 @@ class Protocol:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "Protocol":
-        """Return the protocol of a study's facts."""
+        """Return the protocol of a study's facts.
+
+        Parameters
+        ----------
+        facts
+            What `facts` returned, possibly with more.
+        """
         known = {each.name: facts[each.name] for each in dataclasses.fields(cls) if each.name in facts}
         if known.get("iteration_weights") is not None:
             known["iteration_weights"] = tuple(known["iteration_weights"])
@@ -117,13 +123,27 @@ class Protocol:
         return first + then
 
     def runs(self, part: str) -> int:
-        """Return how many runs of a cell one replication takes for a purpose; 0 for what all replications share."""
+        """Return how many runs of a cell one replication takes for a purpose; 0 for what all replications share.
+
+        Parameters
+        ----------
+        part
+            The purpose, one of `parts`.
+        """
         if part == TUNING:
             return self.draws * self.tuning_seeds
         return 0 if part == REFERENCE else self.seeds
 
     def number(self, part: str, replications: int) -> int:
-        """Return how many runs of a cell there are for a purpose."""
+        """Return how many runs of a cell there are for a purpose.
+
+        Parameters
+        ----------
+        part
+            The purpose, one of `parts`.
+        replications
+            Whole procedures.
+        """
         return self.reference if part == REFERENCE else self.runs(part) * replications
 
 

@@ -60,9 +60,9 @@ def tune_and_report(
         Where results go: by default a folder named after the study and the protocol. A protocol that is there is
         resumed.
     draws
-        Settings that each procedure tries.
+        Settings that each procedure tries, 20 by default.
     seeds
-        Test runs of the best one; the score is their mean.
+        Test runs of the best one, 10 by default; the score is their mean.
     tuning_seeds
         Runs of every setting while tuning; the best mean is chosen, the first of equals.
     trials
@@ -100,7 +100,7 @@ def dabney(
         Where results go: by default a folder named after the study and the protocol. A protocol that is there is
         resumed.
     draws
-        Iterations of each tuning.
+        Iterations of each tuning, 20 by default.
     iteration_weights
         Of the iterations, in order; by default equal ones.
     trials
@@ -139,13 +139,13 @@ def cross_environment(
         Where results go: by default a folder named after the study and the protocol. A protocol that is there is
         resumed.
     draws
-        Settings that each replication tries.
+        Settings that each replication tries, 20 by default.
     seeds
-        Test runs of a chosen setting in each environment.
+        Test runs of a chosen setting in each environment, 10 by default.
     tuning_seeds
         Runs of every setting in each environment while tuning.
     reference
-        Reference runs of every cell.
+        Reference runs of every cell, 100 by default.
     trials
         Replications, instead of the study's number; the same in all environments.
     **options
