@@ -174,7 +174,7 @@ def test_copies_move_equal_weights_by_what_the_mean_says(found: MethodComparison
             np.abs((wins.sum(axis=1) + count * wins[:, e]) / (2 + count) - wins.mean(axis=1)).max() for e in range(2)
         ]
         assert rows["equal weights", count][0] == pytest.approx(max(moves))
-        assert rows["the game's weights", count][0] > 0
+        assert float(rows["the game's weights", count][0]) > 0
 
 
 def test_row_order_and_workers_change_nothing(found: MethodComparison) -> None:

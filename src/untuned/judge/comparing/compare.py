@@ -77,8 +77,10 @@ def disagreements(table: ScoreTable, found: tuple[Way, ...]) -> tuple[Disagreeme
                 pair, sides = (b, a), (for_b, for_a)
             else:
                 pair, sides = (a, b), (for_a, for_b)
-            names = table.algorithms[pair[0]], table.algorithms[pair[1]]
-            listed.append(Disagreement(*names, *map(tuple, sides), tuple(neither), facts.about(*pair)))
+            one, other = (table.algorithms[each] for each in pair)
+            listed.append(
+                Disagreement(one, other, tuple(sides[0]), tuple(sides[1]), tuple(neither), facts.about(*pair))
+            )
     return tuple(sorted(listed, key=lambda each: -min(len(each.for_a), len(each.for_b))))
 
 
