@@ -147,9 +147,11 @@ def compare_methods(
     out
         Where to write a page that needs no network; None for none.
     delta
-        The probability that intervals may miss or aim to miss.
-    resamples, seed
-        Of bootstraps: how many resamples, and where their random numbers begin.
+        The probability that intervals may miss or aim to miss, 0.05 by default.
+    resamples
+        Of bootstraps, 2,000 by default.
+    seed
+        Where the bootstraps' random numbers begin, 0 by default.
     title
         Of the page.
     command
