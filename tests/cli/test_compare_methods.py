@@ -34,7 +34,7 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
 def test_text_json_and_page(call: Call) -> None:
     said = call("scores.csv", "--resamples", "20", "--workers", "1", "--out", "page.html")
     assert said.code == 0
-    assert "All 17 ways put mine first." in said.out
+    assert "Of 17 ways, 15 put mine first and 2 put mine and theirs first." in said.words
     assert "2 denominators give 1 order of the arithmetic means" in said.words
     assert said.out.endswith("page.html\n")
     assert "untuned compare-methods scores.csv --resamples 20" in Path("page.html").read_text(encoding="utf-8")

@@ -201,7 +201,7 @@ class MethodComparison:
         if self.disagreements:
             found.append(f"They contradict each other on {len(self.disagreements)} of {pairs}.")
         else:
-            found.append(f"On none of {pairs} do two ways conclude opposite orders.")
+            found.append("No two ways conclude opposite orders of two algorithms.")
         wrong = [(self.contradictions(each), each.name) for each in self.ways]
         told = [f"{name} ({number})" for number, name in sorted(wrong, key=lambda each: -each[0]) if number]
         if told:
