@@ -6,6 +6,7 @@ from untuned import figures as figures
 from untuned import intervals as intervals
 from untuned import kernels as kernels
 from untuned import lab as lab
+from untuned import protocols as protocols
 from untuned import sb3 as sb3
 from untuned import summaries as summaries
 from untuned import tables as tables
@@ -24,6 +25,7 @@ from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
 from untuned.api import collect_scores as collect_scores
+from untuned.api import compare_methods as compare_methods
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
 from untuned.api import plan as plan

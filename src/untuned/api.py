@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.histories import Histories
+    from untuned.judge.comparing.records import MethodComparison
     from untuned.judge.summaries.intervals import Interval
     from untuned.judge.summaries.records import Summaries
     from untuned.judge.summaries.summarizing import Progress as Resampling
@@ -116,6 +117,77 @@ def _judging(others: Iterable[str], judging: Judging | None = None, **options: A
     """Return the `Judging` record, and the remaining options, which ``others`` must name."""
     chosen, rest = split(options, Judging, others)
     return dataclasses.replace(judging or Judging(), **chosen), rest
+
+
+def compare_methods(
+    scores: Any,
+    *,
+    out: str | Path | None = None,
+    delta: float = DELTA,
+    resamples: int = 2_000,
+    seed: int = SEED,
+    title: str = "Ways of evaluating, compared",
+    command: str = "",
+    workers: int | None = None,
+    progress: "Resampling | None" = None,
+    **options: Any,
+) -> "MethodComparison":
+    """Return what each way of evaluating concludes from the same scores, where they disagree, and why.
+
+    The ways are untuned's rankings and verdicts; the paper's three methods as published; mean, median and interquartile
+    mean of min-max-normalised scores and the probability of improvement, with bootstrap intervals; performance ratios
+    to every algorithm; t tests on every environment, without and with Bonferroni's correction; and mean ranks. The
+    paper's arguments about them are measured on these scores: what another denominator, one terrible algorithm and
+    copies of an environment change.
+
+    Parameters
+    ----------
+    scores
+        What `untuned.read_scores` takes, of two algorithms or more.
+    out
+        Where to write a page that needs no network; None for none.
+    delta
+        The probability that intervals may miss or aim to miss, 0.05 by default.
+    resamples
+        Of bootstraps, 2,000 by default.
+    seed
+        Where the bootstraps' random numbers begin, 0 by default.
+    title
+        Of the page.
+    command
+        How to repeat it, for the page.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+    progress
+        Called with the name of the step, how much of it is done, and how much there is.
+    **options
+        Those of `untuned.read_scores`.
+
+    Examples
+    --------
+    >>> import numpy as np, untuned
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {"mine": {"maze": rng.normal(8, 1, 20), "arm": rng.normal(40, 9, 20)},
+    ...           "theirs": {"maze": rng.normal(5, 1, 20), "arm": rng.normal(30, 9, 20)}}
+    >>> found = untuned.compare_methods(scores, resamples=100)
+    >>> found.sentences()[0]
+    'All 17 ways put mine first.'
+    """
+    from untuned.judge.comparing.compare import compared
+
+    if out is not None:
+        from untuned.reports.methods_page.render import check_page
+
+        check_page(out)
+    judging = Judging(delta=delta, resamples=resamples, seed=seed)
+    source = scores if isinstance(scores, Imported) else read(scores, **options)
+    sound(source, options.get("accept") or ())
+    found = compared(source.table, judging, workers=processors() if workers is None else workers, progress=progress)
+    if out is not None:
+        from untuned.reports.methods_page.render import save
+
+        save(found, out, title=title, command=command)
+    return found
 
 
 def collect_scores(
@@ -679,9 +751,12 @@ def _course(found: Evaluation, folder: str | Path) -> "Course | None":
     return course.ordered(found.algorithms)
 
 
-def _histories(found: Evaluation, folder: str | Path) -> "Histories":
+def _histories(found: Evaluation, folder: str | Path) -> "Histories | None":
     from untuned.adapters.histories import read_histories
 
+    if "protocol" in found.provenance:
+        # Its runs are not its trials.
+        return None
     histories = read_histories(folder)
     if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
         raise InvalidInput(

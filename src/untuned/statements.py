@@ -266,6 +266,8 @@ def statement(evaluation: "Evaluation") -> str:
     reduced = evaluation.provenance.get("score of a run")
     if reduced:
         found.insert(1, f"The score of a run is {reduced}.")
+    if protocol := evaluation.provenance.get("protocol"):
+        found.insert(1, f"One trial is a whole procedure, tuning included ({protocol}).")
     failures = [f"{row['failed']:,} of {row['trials']:,} of {row['algorithm']}" for row in evaluation.failures]
     if failures:
         found.insert(1, f"Trials that failed ({listed(failures)}) count as the worst score of their environment.")

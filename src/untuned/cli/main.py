@@ -10,12 +10,14 @@ import typer
 import untuned
 from untuned.cli.check import check
 from untuned.cli.collecting import collect, new, run
+from untuned.cli.compare_methods import compare_methods
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
 from untuned.cli.flags import in_flags
 from untuned.cli.import_ import import_
 from untuned.cli.list import list_
 from untuned.cli.plan import plan
+from untuned.cli.protocol import protocol
 from untuned.cli.race import race
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
@@ -56,10 +58,12 @@ app.command(name="trial")(trial)
 app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="race")(race)
+app.command(name="protocol")(protocol)
 app.command(name="collect")(collect)
 app.command(name="import")(import_)
 app.command(name="check")(check)
 app.command(name="evaluate")(evaluate)
+app.command(name="compare-methods")(compare_methods)
 app.command(name="plan")(plan)
 app.command(name="report")(report)
 app.command(name="status")(status)

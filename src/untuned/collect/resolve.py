@@ -416,6 +416,7 @@ def _facts(
         "identical": _identical(algorithms, places),
         **({"families": {name: list(each) for name, each in study.families.items()}} if study.families else {}),
         "untuned": __version__,
+        **({} if study.protocol is None else {"protocol": dict(study.protocol)}),
     }
 
 

@@ -20,6 +20,7 @@ from untuned.collect.engines.engine import Engine, Stop, opened, run_into
 from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
+from untuned.collect.protocol import Runs, protocol_scores
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.rounds import announced, declaration, with_rounds
 from untuned.collect.runner.memory_limit import written
@@ -408,6 +409,8 @@ class Session:
     def scores(self, *, nonfinite: Nonfinite | None = None) -> ScoreTable:
         """Return the scores of everything that is compared, with the complete rounds of a race.
 
+        Of a protocol (`untuned.protocols`), the scores of complete replications.
+
         Parameters
         ----------
         nonfinite
@@ -419,6 +422,11 @@ class Session:
         # The log first: a race that begins in between must not be found with scores that were read before it.
         log = store.race_log()
         table = dataclasses.replace(store.scores(nonfinite=chosen), families=self.families).select(*store.compared)
+        if (protocol := store.facts.get("protocol")) is not None:
+            reduced = protocol_scores(protocol, Runs(table, store.done))
+            return dataclasses.replace(
+                reduced, families=table.families if reduced.environments == table.environments else None
+            )
         with explained(self.folder / RESULTS_NAME):
             return with_rounds(table, log)
 
@@ -536,6 +544,7 @@ _COMMON = {
     "metric_fingerprint": "the source of the metric",
     "isolate": "whether trials are isolated",
     "precision": "the precision",
+    "protocol": "the protocol",
 }
 
 #: What has changed where nothing else shows.

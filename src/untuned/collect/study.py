@@ -117,6 +117,8 @@ class Study:
         Where your own modules are looked for: the folder of the study's file.
     file
         The name and the text of the file it was read from, for error messages that name the line.
+    protocol
+        What `untuned.protocols` makes of a study; None for complete trials.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class Study:
     precision: str = "float64"
     folder: Path | None = None
     file: tuple[str, str] | None = field(default=None, repr=False, compare=False)
+    protocol: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         name: object = self.name
