@@ -1,0 +1,483 @@
+"""Charts as SVG text: they are in the document, so a full-page picture, paper and a page without scripts have them.
+
+Colours, dashes and markers are classes, ``a3`` for the fourth algorithm: the style sheet turns them dark or light, and
+hides algorithms. Lengths are in units of a chart that is 400 wide. What hovering shows is read from the paths again.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from untuned.reports.closing import ticks as logarithmic_ticks
+from untuned.reports.styles import Style
+
+WIDTH = 400
+#: Room for a name left of a row, and the letters that fit.
+_GUTTER, _LETTERS = 112, 17
+_LETTER = 6.3
+_ROW = 18
+#: An interval on a score, which is between 0 and 1, says nothing from this length on.
+VACUOUS = 0.9
+
+_SYMBOLS = {
+    "circle": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
+    "square": "M-3.6,-3.6H3.6V3.6H-3.6Z",
+    "diamond": "M0,-4.8L4.8,0L0,4.8L-4.8,0Z",
+    "triangle-up": "M0,-4.6L4.4,3.4H-4.4Z",
+    "triangle-down": "M0,4.6L4.4,-3.4H-4.4Z",
+    "triangle-left": "M-4.6,0L3.4,-4.4V4.4Z",
+    "triangle-right": "M4.6,0L-3.4,-4.4V4.4Z",
+    "cross": "M-1.5,-4.5H1.5V-1.5H4.5V1.5H1.5V4.5H-1.5V1.5H-4.5V-1.5H-1.5Z",
+    "x": "M-4.2,-2.1L-2.1,-4.2L0,-2.1L2.1,-4.2L4.2,-2.1L2.1,0L4.2,2.1L2.1,4.2L0,2.1L-2.1,4.2L-4.2,2.1L-2.1,0Z",
+    "star": "M0,-5L1.2,-1.6L4.8,-1.5L1.9,0.6L2.9,4L0,2L-2.9,4L-1.9,0.6L-4.8,-1.5L-1.2,-1.6Z",
+    "hexagon": "M0,-4.6L4,-2.3V2.3L0,4.6L-4,2.3V-2.3Z",
+}
+
+Chart = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a chart.
+
+    Attributes
+    ----------
+    low, high
+        Its ends.
+    title
+        What it shows.
+    logarithmic
+        Whether equal lengths are equal factors.
+    labels
+        What stands at which value; round numbers unless given.
+    """
+
+    low: float
+    high: float
+    title: str = ""
+    logarithmic: bool = False
+    labels: tuple[tuple[float, str], ...] | None = None
+
+    def at(self, value: float) -> float:
+        """Return where a value is, 0 and 1 being the ends; far outside as just outside."""
+        low, high = (math.log(end) if self.logarithmic else end for end in (self.low, self.high))
+        value = math.log(max(value, 1e-300)) if self.logarithmic else value
+        return min(max((value - low) / (high - low), -0.5), 1.5)
+
+    def ticks(self, most: int) -> list[tuple[float, str]]:
+        """Return what stands where, at most about so many."""
+        if self.labels is not None:
+            return [*self.labels]
+        found = logarithmic_ticks((self.low, self.high)) if self.logarithmic else _round_numbers(self, most)
+        return [(value, short(value)) for value in found]
+
+
+def _round_numbers(axis: Axis, most: int) -> list[float]:
+    span = axis.high - axis.low
+    step = 10.0 ** math.floor(math.log10(span / most))
+    step *= next(factor for factor in (1, 2, 5, 10) if span / (factor * step) <= most)
+    first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+
+
+def short(value: float) -> str:
+    """Return a number as it stands at an axis: 20k for twenty thousand."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= 10 * size or (letter != "k" and abs(value) >= size):
+            return _signed(f"{value / size:.4g}{letter}")
+    return _signed(f"{value:,.6g}")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def brief(text: str, most: int = _LETTERS) -> str:
+    """Return a name with so many letters at most, without its middle."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 6]}\N{HORIZONTAL ELLIPSIS}{text[-5:]}"
+
+
+def style_sheet(styles: Sequence[Style]) -> Markup:
+    """Return what the classes of algorithms look like, on light ground and on dark."""
+    colours = list(dict.fromkeys((style.colour, style.dark_colour) for style in styles))
+    light = "".join(f"--k{number}:{colour};" for number, (colour, _) in enumerate(colours))
+    dark = "".join(f"--k{number}:{colour};" for number, (_, colour) in enumerate(colours))
+    rules = [f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"]
+    for a, style in enumerate(styles):
+        rules.append(f".a{a}{{--c:var(--k{colours.index((style.colour, style.dark_colour))})}}.a{a}.k{{marker:url(#m{a})}}")
+        if style.dashes:
+            rules.append(f".a{a}.l{{stroke-dasharray:{' '.join(f'{1.7 * each:g}' for each in style.dashes)}}}")
+        rules.append(f".off-{a} .chart .a{a}{{display:none}}")
+    return Markup("\n".join(rules))
+
+
+def definitions(styles: Sequence[Style]) -> Markup:
+    """Return the markers that charts refer to, and the line with a marker that stands at every name."""
+    found = []
+    for a, style in enumerate(styles):
+        mark = f'<path class="f a{a}" d="{_SYMBOLS[style.symbol]}"/>'
+        found.append(
+            f'<g id="s{a}"><path class="l a{a}" d="M-15,0H15"/>{mark}</g><g id="p{a}">{mark}</g>'
+            f'<marker id="m{a}" viewBox="-6 -6 12 12" markerWidth="10" markerHeight="10" '
+            f'markerUnits="userSpaceOnUse">{mark}</marker>'
+        )
+    return Markup(f'<svg class="unseen" aria-hidden="true"><defs>{"".join(found)}</defs></svg>')
+
+
+def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[[float], str]) -> Markup:
+    """Return scores with intervals, the best first; those of several methods below one another."""
+    methods, order = ranking["aggregate"], ranking["order"]
+    ends = [end for each in methods for a in order for end in _said(each["low"][a], each["high"][a])]
+    scores = [each["score"][a] for each in methods for a in order]
+    axis = around([*ends, *scores], "score", within=(0.0, 1.0))
+    height = _ROW + 2 if len(methods) == 1 else 9 * len(methods) + 6
+    rows = []
+    for place, a in enumerate(order):
+        marks = []
+        for m, each in enumerate(methods):
+            score, low, high = each["score"][a], each["low"][a], each["high"][a]
+            tip = (
+                f"{names[a]}\n{shown(score)} ({shown(low)}, {shown(high)})\n"
+                f"{each['method']}{'' if each['valid'] else ', approximate'}"
+            )
+            y = height * (place + 0.5) + 9 * (m - (len(methods) - 1) / 2)
+            ends_there = _said(low, high)
+            line = _whisker(axis, *ends_there, y) if ends_there else ""
+            open_ = "" if each["valid"] else " hollow"
+            marks.append(
+                f'<g class="a{a}{open_}" data-tip="{escape(tip)}"><path class="w" d="{line}"/>'
+                f'<use href="#p{a}" x="{_n(_x(axis, score))}" y="{_n(y)}"/></g>'
+            )
+        rows.append((names[a], f"a{a}", "".join(marks)))
+    return _rows(rows, axis, label, height)
+
+
+def _said(low: float, high: float) -> tuple[float, ...]:
+    """Return the ends of an interval on a score; none where it says nothing."""
+    return (low, high) if high - low < VACUOUS else ()
+
+
+def differences(pairs: Sequence[Mapping[str, Any]], label: str, shown: Callable[[float], str]) -> Markup:
+    """Return differences of scores with intervals, decided ones in colour."""
+    known = [row for row in pairs if row["high"] - row["low"] < 2 * VACUOUS]
+    axis = around([0.0, *(row["difference"] for row in pairs), *(row[end] for row in known for end in ("low", "high"))], "difference")
+    rows = []
+    for place, row in enumerate(pairs):
+        y = _ROW * (place + 0.5)
+        decided = row["verdict"] != "not separable yet"
+        line = _whisker(axis, row["low"], row["high"], y) if row in known else ""
+        text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
+        tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
+        rows.append(
+            (
+                f"{brief(row['a'], 8)} \N{MINUS SIGN} {brief(row['b'], 8)}",
+                "",
+                f'<g class="{"decided" if decided else "undecided"}" data-tip="{tip}"><path class="w" d="{line}"/>'
+                f'<circle class="f" cx="{_n(_x(axis, row["difference"]))}" cy="{_n(y)}" r="4"/></g>',
+            )
+        )
+    return _rows(rows, axis, label, _ROW, zero=True)
+
+
+def strip(panel: Chart, names: Sequence[str], order: Sequence[int], label: str, view: Sequence[float]) -> Markup:
+    """Return every trial as a point, a row for every algorithm, with a line at the median."""
+    axis = Axis(view[0], view[1], "score")
+    by_number = {each["a"]: each for each in panel["series"]}
+    rows = []
+    for place, a in enumerate(order):
+        each = by_number.get(a)
+        if each is None:
+            rows.append((names[a], f"a{a}", ""))
+            continue
+        y = _ROW * (place + 0.5)
+        # Points that are close together must not hide one another.
+        dots = "".join(
+            f"M{_n(_x(axis, value))},{_n(y + 4.5 * (((3 * number) % 5) / 2 - 1) * (len(each['points']) > 1))}h0"
+            for number, value in enumerate(each["points"])
+        )
+        more = f' data-v="{" ".join(map(str, each["points"]))}"' if each["exact"] else ""
+        if each["runs"] is not None:
+            more += f' data-r="{escape(_listed(each["runs"]))}"'
+        middle = _n(_x(axis, each["median"]))
+        rows.append(
+            (
+                names[a],
+                f"a{a}",
+                f'<path class="d a{a}" data-a="{a}" d="{dots}"{more}/><path class="n a{a}" d="M{middle},{_n(y - 7)}V{_n(y + 7)}"/>',
+            )
+        )
+    return _rows(rows, axis, label, _ROW, notes=_outside(panel, view))
+
+
+def _listed(runs: Iterable[str]) -> str:
+    return "\n".join(" ".join(run.split()) for run in runs)
+
+
+def distribution(panel: Chart, levels: Sequence[float], label: str, view: Sequence[float]) -> Markup:
+    """Return quantile functions with their bands; the script turns them into distribution functions."""
+    series = [{**each, "x": levels} for each in panel["series"]]
+    return lines(
+        series, Axis(0.0, 1.0, "probability"), Axis(view[0], view[1], "score"), label, turns=True,
+        notes=_outside(panel, view),
+    )
+
+
+def lines(
+    series: Sequence[Chart], x: Axis, y: Axis, label: str, *, turns: bool = False, notes: Sequence[str] = (), steps: bool = False
+) -> Markup:
+    """Return a line for every algorithm, with a marker here and there and a band where its trials bound it."""
+    box = _box(x, y)
+    bands, curves, marks = [], [], []
+    for each in series:
+        a = each["a"]
+        points = _points(each["x"], each["y"], x, y, box)
+        if each.get("low"):
+            bands += [f'<path class="b a{a}" d="{d}"/>' for d in _bands(each, x, y, box)]
+        curves.append(f'<path class="l a{a}" data-a="{a}" d="{_path(points)}"/>')
+        every = math.ceil(len(points) / 5)
+        kept = [point for i, point in enumerate(points) if (i + 3 * a) % every == 0]
+        marks.append(f'<path class="k a{a}" d="{_path(kept)}"/>')
+    axes = _axes(x, y, box)
+    if turns:
+        axes = f'<g class="straight">{axes}</g><g class="turned">{_axes(y, x, box)}</g>'
+    return _svg("".join(bands + curves + marks), axes, box, x, y, label, notes)
+
+
+def _bands(each: Chart, x: Axis, y: Axis, box: "_Box") -> Iterable[str]:
+    """Return outlines of a band, as far as both of its ends are known: elsewhere it would only say so."""
+    part: list[int] = []
+    for i in range(len(each["x"]) + 1):
+        if i < len(each["x"]) and each["low"][i] is not None and each["high"][i] is not None and each["y"][i] is not None:
+            part.append(i)
+            continue
+        if len(part) > 1:
+            high = _points([each["x"][k] for k in part], [each["high"][k] for k in part], x, y, box)
+            low = _points([each["x"][k] for k in part], [each["low"][k] for k in part], x, y, box)
+            yield _path(high + low[::-1])
+        part = []
+
+
+def response(each: Chart, label: str) -> Markup:
+    """Return median scores by a hyperparameter, with their intervals where there are any."""
+    known = [end for ends in (each["low"], each["high"], each["y"]) for end in ends if end is not None]
+    y = around(known, "median score")
+    labels = None if each["labels"] is None else tuple(zip(each["x"], (brief(name, 12) for name in each["labels"]), strict=True))
+    if each["log"]:
+        x = Axis(min(each["x"]) / 1.1, max(each["x"]) * 1.1, each["name"], True)
+    else:
+        around = around(each["x"], each["name"])
+        x = Axis(around.low, around.high, each["name"], labels=labels)
+    box = _box(x, y, height=110)
+    whiskers = "".join(
+        f"M{_n(at)},{_n(box.height * (1 - y.at(low)))}V{_n(box.height * (1 - y.at(high)))}"
+        for at, low, high in (
+            (box.width * x.at(value), low, high)
+            for value, low, high in zip(each["x"], each["low"], each["high"], strict=True)
+        )
+        if low is not None and high is not None
+    )
+    points = _points(each["x"], each["y"], x, y, box)
+    dots = "".join(f"M{_n(at)},{_n(height)}h0" for at, height in points)
+    line = "" if each["labels"] is not None else f'<path class="l" d="{_path(points)}"/>'
+    said = "\n".join(
+        _signed(f"{' '.join(name.split())}: {_text(middle)}{'' if low is None or high is None else f' ({_text(low)}, {_text(high)})'}")
+        for name, middle, low, high in zip(
+            each["labels"] or [_text(value) for value in each["x"]], each["y"], each["low"], each["high"], strict=True
+        )
+    )
+    body = f'<g class="a{each["a"]}"><path class="w" d="{whiskers}"/>{line}<path class="d" data-t="{escape(said)}" d="{dots}"/></g>'
+    return _svg(body, _axes(x, y, box), box, x, y, label)
+
+
+def _text(value: float | None) -> str:
+    return "\N{INFINITY}" if value is None else f"{value:,.5g}"
+
+
+def closing(race: Chart, number: int, label: str) -> Markup:
+    """Return the bounds on a difference after every look; they hold from their look on, so both ends are steps."""
+    pair = race["pairs"][number]
+    widest = 1.05 * max(abs(end) for each in race["pairs"] for end in (*each["low"], *each["high"]))
+    at = race["x"]
+    several = len(at) > 1 and at[0] < at[-1]
+    marks = tuple((value, short(value)) for value in race["ticks"])
+    x = Axis(at[0], at[-1], race["label"], True, marks) if several else Axis(at[0] - 1, at[0] + 1, race["label"], labels=marks)
+    y = Axis(-widest, widest, "difference of scores")
+    box = _box(x, y, height=130)
+    doubled = [value for value in at for _ in (0, 1)][1:] if several else [at[0] - 1, at[0] + 1]
+    ends = [[value for value in pair[end] for _ in (0, 1)][: len(doubled)] for end in ("low", "high")]
+    low, high = (_points(doubled, each, x, y, box) for each in ends)
+    a, zero = pair["a"], _n(box.height / 2)
+    dot = ""
+    if pair["decided"] is not None:
+        dot = f'<circle class="f" cx="{_n(box.width * x.at(at[pair["decided"]]))}" cy="{zero}" r="5"/>'
+    body = (
+        f'<path class="zero" d="M0,{zero}H{_n(box.width)}"/><g class="a{a}"><path class="b strong" d="{_path(high + low[::-1])}"/>'
+        f'<path class="l" d="{_path(low)}"/><path class="l" d="{_path(high)}"/>{dot}</g>'
+    )
+    return _svg(body, _axes(x, y, box), box, x, y, label)
+
+
+def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
+    """Return the order that verdicts make: lines lead down from better to worse."""
+    unit = max((WIDTH - 90) / (diagram["width"] + 1), 64.0)
+    width = max(unit * (diagram["width"] + 1) + 90, WIDTH)
+    height = 34 * (max(diagram["level"]) + 1)
+    # Between two neighbours there is one unit of room for a name.
+    letters = int(min(max((unit - 16) / _LETTER, 6), 24))
+
+    def at(x: float, level: float) -> tuple[float, float]:
+        return 14 + unit * x, 18 + 34 * level
+
+    paths = "".join(f"M{' '.join(f'{_n(px)},{_n(py)}' for px, py in (at(*point) for point in line))}" for line in diagram["lines"])
+    nodes = []
+    for a, (x, level) in enumerate(zip(diagram["x"], diagram["level"], strict=True)):
+        px, py = at(x, level)
+        nodes.append(
+            f'<g class="a{a}" data-tip="{escape(names[a])}"><use href="#p{a}" x="{_n(px)}" y="{_n(py)}"/>'
+            f'<text class="name" x="{_n(px + 9)}" y="{_n(py + 4)}">{escape(brief(names[a], letters))}</text></g>'
+        )
+    # A wide one scrolls instead of becoming too small to read.
+    wide = f' style="width:{width / WIDTH * 100:.0f}%;max-width:none;min-width:{_n(0.9 * width)}px"' if width > WIDTH else ""
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {_n(width)} {_n(height)}" role="img" aria-label="{escape(label)}"{wide}>'
+        f'<path class="edge" d="{paths}"/>{"".join(nodes)}</svg>'
+    )
+
+
+def spark(percentiles: Sequence[float | None]) -> Markup:
+    """Return a line with a mark for every algorithm: the share of all trials on an environment that it is better than."""
+    marks = "".join(
+        f'<path class="d a{a}" d="M{_n(4 + 92 * share)},{7 + (a % 3 - 1) * 2}h0"/>'
+        for a, share in enumerate(percentiles)
+        if share is not None
+    )
+    return Markup(f'<svg class="chart spark" viewBox="0 0 100 14" aria-hidden="true"><path class="grid" d="M4,7H96M50,1V13"/>{marks}</svg>')
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Where the inside of a chart is."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def _box(x: Axis, y: Axis, height: float = 170) -> _Box:
+    # Turned, the other axis stands there.
+    longest = max(len(text) for axis in (x, y) for _, text in axis.ticks(5) or [(0.0, "")]) if x.labels is None else 7
+    left = 24 + _LETTER * min(longest, 9)
+    return _Box(left, 8, WIDTH - left - 10, height)
+
+
+def _axes(x: Axis, y: Axis, box: _Box) -> str:
+    lines, texts = [], []
+    for value, text in x.ticks(5):
+        at = box.left + box.width * x.at(value)
+        lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
+        texts.append(f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>')
+    for value, text in y.ticks(5):
+        at = box.top + box.height * (1 - y.at(value))
+        lines.append(f"M{_n(box.left)},{_n(at)}h{_n(box.width)}")
+        texts.append(f'<text x="{_n(box.left - 5)}" y="{_n(at + 4)}" text-anchor="end">{escape(text)}</text>')
+    middle = box.top + box.height / 2
+    return (
+        f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
+        f'<text x="{_n(box.left + box.width / 2)}" y="{_n(box.top + box.height + 29)}" text-anchor="middle">{escape(brief(x.title, 50))}</text>'
+        f'<text transform="translate(11,{_n(middle)})rotate(-90)" text-anchor="middle">{escape(brief(y.title, 30))}</text>'
+    )
+
+
+def _svg(body: str, axes: str, box: _Box, x: Axis, y: Axis, label: str, notes: Sequence[str] = ()) -> Markup:
+    small = "".join(
+        f'<text class="note" x="{WIDTH - 12}" y="{_n(box.top + box.height - 5 - 12 * i)}" text-anchor="end">{escape(note)}</text>'
+        for i, note in enumerate(notes)
+    )
+    scale = "log" if x.logarithmic else "even"
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(box.top + box.height + 36)}" role="img" aria-label="{escape(label)}" '
+        f'data-x="{x.low:.7g} {x.high:.7g} {scale}" data-y="{y.low:.7g} {y.high:.7g}" data-size="{_n(box.width)} {_n(box.height)}" '
+        f'data-tx="{escape(x.title)}" data-ty="{escape(y.title)}">{axes}'
+        f'<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{small}</svg>'
+    )
+
+
+def _rows(
+    rows: Sequence[tuple[str, str, str]], x: Axis, label: str, height: float, *, zero: bool = False, notes: Sequence[str] = ()
+) -> Markup:
+    """Return a chart with a row for each name."""
+    box = _Box(_GUTTER, 6, WIDTH - _GUTTER - 12, height * len(rows))
+    lines, texts = [], []
+    for value, text in x.ticks(5):
+        at = box.left + box.width * x.at(value)
+        lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
+        texts.append(f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>')
+    for place, (name, kind, _) in enumerate(rows):
+        texts.append(
+            f'<text class="name {kind}" x="{_GUTTER - 7}" y="{_n(box.top + height * (place + 0.5) + 4)}" text-anchor="end">{escape(brief(name))}</text>'
+        )
+    origin = f'<path class="zero" d="M{_n(box.width * x.at(0.0))},0V{_n(box.height)}"/>' if zero else ""
+    body = origin + "".join(marks for _, _, marks in rows)
+    bottom = box.top + box.height + 29
+    small = "".join(
+        f'<text class="note" x="2" y="{_n(bottom - 12 * i)}">{escape(note)}</text>' for i, note in enumerate(notes)
+    )
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(bottom + 5)}" role="img" aria-label="{escape(label)}" '
+        f'data-x="{x.low:.7g} {x.high:.7g} even" data-size="{_n(box.width)} {_n(box.height)}" data-tx="{escape(x.title)}">'
+        f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
+        f'<text x="{_n(box.left + box.width / 2)}" y="{_n(bottom)}" text-anchor="middle">{escape(x.title)}</text>'
+        f'<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{small}</svg>'
+    )
+
+
+def _outside(panel: Chart, view: Sequence[float]) -> list[str]:
+    """Return how far scores go that are outside of a view."""
+    lowest, highest = panel["ends"]
+    notes = []
+    if lowest < view[0]:
+        notes.append(f"scores down to {short(lowest)}")
+    if highest > view[1]:
+        notes.append(f"scores up to {short(highest)}")
+    return notes
+
+
+def around(values: Iterable[float], title: str, within: tuple[float, float] = (-math.inf, math.inf)) -> Axis:
+    """Return an axis with all values and a margin, which ends soon after what is possible."""
+    values = [*values]
+    low, high = min(values), max(values)
+    margin = 0.05 * (high - low or abs(high) or 1.0)
+    return Axis(max(low - margin, within[0] - 0.02), min(high + margin, within[1] + 0.02), title)
+
+
+def _points(
+    across: Sequence[float], along: Sequence[float | None], x: Axis, y: Axis, box: _Box
+) -> list[tuple[float, float]]:
+    return [
+        (box.width * x.at(one), box.height * (1 - y.at(other)))
+        for one, other in zip(across, along, strict=True)
+        if other is not None
+    ]
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + " ".join(f"{_n(x)},{_n(y)}" for x, y in points) if points else ""
+
+
+def _x(axis: Axis, value: float) -> float:
+    return (WIDTH - _GUTTER - 12) * axis.at(value)
+
+
+def _whisker(axis: Axis, low: float, high: float, y: float) -> str:
+    left, right = _n(_x(axis, low)), _n(_x(axis, high))
+    return f"M{left},{_n(y)}H{right}M{left},{_n(y - 3)}v6M{right},{_n(y - 3)}v6"
+
+
+def _n(number: float) -> str:
+    """Return a length with a tenth of a unit: no screen shows less."""
+    return f"{number:.1f}".removesuffix(".0")
