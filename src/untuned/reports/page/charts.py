@@ -105,7 +105,9 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
     shares = evaluation.percentiles.z_aer.mean(axis=2)
     panels = []
     for e, environment in enumerate(evaluation.environments):
-        there = {a: found[name, environment] for a, name in enumerate(evaluation.algorithms) if (name, environment) in found}
+        there = {
+            a: found[name, environment] for a, name in enumerate(evaluation.algorithms) if (name, environment) in found
+        }
         most = int(evaluation.trials_ae[:, e].max())
         few = most < FEW or (most <= _FEW_WITHOUT_BANDS and min(band.margin for band in there.values()) > 0.25)
         cells = [row[e] for row in evaluation.scores.cells]
@@ -128,9 +130,8 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
 
 def _quantiles(band: Band, chosen: Floats) -> dict[str, Any]:
     estimate, low, high = band.quantiles(chosen)
-    # Where a band ends with the range of scores on both sides it says nothing.
-    vacuous = (low <= band.support[0]) & (high >= band.support[1])
-    low, high = np.where(vacuous, -np.inf, low), np.where(vacuous, np.inf, high)
+    # Nearer to the worst and the best trial no trial bounds the function, only the range of scores if there is one.
+    low, high = np.where(chosen > band.margin, low, -np.inf), np.where(chosen < 1.0 - band.margin, high, np.inf)
     return {"y": _short(estimate), "low": _short(low), "high": _short(high)}
 
 

@@ -21,7 +21,7 @@ from untuned.reports.sentences import answer, leaders, question, scoring, weighi
 from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.reports.tables.digits import digits
-from untuned.scores import Ints, spread
+from untuned.scores import Floats, Ints, spread
 from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
 from untuned.verdicts import listed
 
@@ -246,8 +246,13 @@ def _ranking(
             score,
         ),
         "differences_chart": drawing.differences(
-            shown, f"Differences of scores under {title} with intervals; the table below has every number.", difference
-        ),
+            shown,
+            f"Differences of scores under {title} with intervals; the table below has every number.",
+            difference,
+            None if every else best,
+        )
+        if any(row["high"] - row["low"] < 2 * drawing.VACUOUS for row in shown)
+        else "",
         "every_difference": every,
         "best": best,
         "order_chart": drawing.order_diagram(
@@ -291,14 +296,18 @@ def _where(each: Evaluation) -> list[str]:
     found = []
     for other in each.order[1 : 1 + _NAMED]:
         parts = (each.q_er * (each.percentiles.z_aer[first] - each.percentiles.z_aer[other])).sum(axis=1)
-        lead = f"{each.algorithms[first]} leads {each.algorithms[other]} by {parts.sum():.3f}"
         ahead, behind = (
             [e for e in np.argsort(-sign * parts, kind="stable").tolist() if sign * parts[e] > 5e-4] for sign in (1, -1)
         )
-        said = [f"{each.environments[e]} ({parts[e]:+.3f})" for e in ahead[:_NAMED]]
-        against = [f"{each.environments[e]} ({parts[e]:+.3f})" for e in behind[:_NAMED]]
-        text = f"{lead}: ahead on {len(ahead)} of {len(each.environments)}, most on {listed(said)}" if said else lead
-        found.append(signed(f"{text}; behind on {len(behind)}, most on {listed(against)}." if against else f"{text}."))
+
+        def most(environments: Sequence[int], parts: Floats = parts) -> str:
+            said = [f"{each.environments[e]} ({signed(f'{parts[e]:+.3f}')})" for e in environments[:_NAMED]]
+            return f"{len(environments)}{', most on' if len(environments) > _NAMED else ':'} {listed(said)}"
+
+        text = f"{each.algorithms[first]} leads {each.algorithms[other]} by {parts.sum():.3f}"
+        if ahead:
+            text += f". Ahead on {most(ahead)}"
+        found.append(f"{text}; behind on {most(behind)}." if behind else f"{text}.")
     return found
 
 
@@ -345,14 +354,14 @@ def _verdict(evaluation: Evaluation, a: int, b: int, written: Callable[[float], 
     verdict = evaluation.pairs.verdict(a, b)
     symbol, kind = _SYMBOLS[verdict]
     low, high = evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b]
-    difference = written(float(evaluation.score_a[a] - evaluation.score_a[b]))
+    difference = float(evaluation.score_a[a] - evaluation.score_a[b])
     return {
         "verdict": verdict,
         "symbol": symbol,
-        "number": difference if len(evaluation.algorithms) <= _NUMBERED else "",
+        "number": signed(f"{difference:+.2f}") if len(evaluation.algorithms) <= _NUMBERED else "",
         "kind": kind,
-        "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: {difference}, between {written(low)} and "
-        f"{written(high)}",
+        "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: {written(difference)}, "
+        f"between {written(low)} and {written(high)}",
     }
 
 

@@ -15,9 +15,8 @@ from untuned.reports.closing import ticks as logarithmic_ticks
 from untuned.reports.styles import Style
 
 WIDTH = 400
-#: Room for a name left of a row, and the letters that fit.
-_GUTTER, _LETTERS = 112, 17
-_LETTER = 6.3
+#: Room for a name left of a row, for two, and for a letter.
+_GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.3
 _ROW = 18
 #: An interval on a score, which is between 0 and 1, says nothing from this length on.
 VACUOUS = 0.9
@@ -95,7 +94,7 @@ def _signed(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def brief(text: str, most: int = _LETTERS) -> str:
+def brief(text: str, most: int) -> str:
     """Return a name with so many letters at most, without its middle."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 6]}\N{HORIZONTAL ELLIPSIS}{text[-5:]}"
@@ -108,7 +107,9 @@ def style_sheet(styles: Sequence[Style]) -> Markup:
     dark = "".join(f"--k{number}:{colour};" for number, (_, colour) in enumerate(colours))
     rules = [f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"]
     for a, style in enumerate(styles):
-        rules.append(f".a{a}{{--c:var(--k{colours.index((style.colour, style.dark_colour))})}}.a{a}.k{{marker:url(#m{a})}}")
+        rules.append(
+            f".a{a}{{--c:var(--k{colours.index((style.colour, style.dark_colour))})}}.a{a}.k{{marker:url(#m{a})}}"
+        )
         if style.dashes:
             rules.append(f".a{a}.l{{stroke-dasharray:{' '.join(f'{1.7 * each:g}' for each in style.dashes)}}}")
         rules.append(f".off-{a} .chart .a{a}{{display:none}}")
@@ -131,8 +132,9 @@ def definitions(styles: Sequence[Style]) -> Markup:
 def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[[float], str]) -> Markup:
     """Return scores with intervals, the best first; those of several methods below one another."""
     methods, order = ranking["aggregate"], ranking["order"]
-    ends = [end for each in methods for a in order for end in _said(each["low"][a], each["high"][a])]
+    ends = [end for each in methods for a in order for end in (each["low"][a], each["high"][a])]
     scores = [each["score"][a] for each in methods for a in order]
+    # Where intervals are not drawn, they set the scale all the same: scores must not look far apart.
     axis = around([*ends, *scores], "score", within=(0.0, 1.0))
     height = _ROW + 2 if len(methods) == 1 else 9 * len(methods) + 6
     rows = []
@@ -145,8 +147,7 @@ def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[
                 f"{each['method']}{'' if each['valid'] else ', approximate'}"
             )
             y = height * (place + 0.5) + 9 * (m - (len(methods) - 1) / 2)
-            ends_there = _said(low, high)
-            line = _whisker(axis, *ends_there, y) if ends_there else ""
+            line = _whisker(axis, low, high, y) if high - low < VACUOUS else ""
             open_ = "" if each["valid"] else " hollow"
             marks.append(
                 f'<g class="a{a}{open_}" data-tip="{escape(tip)}"><path class="w" d="{line}"/>'
@@ -156,31 +157,30 @@ def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[
     return _rows(rows, axis, label, height)
 
 
-def _said(low: float, high: float) -> tuple[float, ...]:
-    """Return the ends of an interval on a score; none where it says nothing."""
-    return (low, high) if high - low < VACUOUS else ()
-
-
-def differences(pairs: Sequence[Mapping[str, Any]], label: str, shown: Callable[[float], str]) -> Markup:
-    """Return differences of scores with intervals, decided ones in colour."""
-    known = [row for row in pairs if row["high"] - row["low"] < 2 * VACUOUS]
-    axis = around([0.0, *(row["difference"] for row in pairs), *(row[end] for row in known for end in ("low", "high"))], "difference")
+def differences(
+    pairs: Sequence[Mapping[str, Any]], label: str, shown: Callable[[float], str], best: str | None = None
+) -> Markup:
+    """Return differences of scores with intervals, decided ones in colour; of one algorithm and others if it is named."""
+    ends = [row[end] for row in pairs for end in ("low", "high")]
+    axis = around([0.0, *ends], "difference" if best is None else f"lead of {brief(best, 30)}")
+    gutter = _GUTTER if best is not None else _PAIR_GUTTER
     rows = []
     for place, row in enumerate(pairs):
         y = _ROW * (place + 0.5)
         decided = row["verdict"] != "not separable yet"
-        line = _whisker(axis, row["low"], row["high"], y) if row in known else ""
         text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
+        line = _whisker(axis, row["low"], row["high"], y, gutter) if row["high"] - row["low"] < 2 * VACUOUS else ""
         tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
+        name = row["b"] if best is not None else f"{brief(row['a'], 11)} \N{MINUS SIGN} {brief(row['b'], 11)}"
         rows.append(
             (
-                f"{brief(row['a'], 8)} \N{MINUS SIGN} {brief(row['b'], 8)}",
+                name,
                 "",
                 f'<g class="{"decided" if decided else "undecided"}" data-tip="{tip}"><path class="w" d="{line}"/>'
-                f'<circle class="f" cx="{_n(_x(axis, row["difference"]))}" cy="{_n(y)}" r="4"/></g>',
+                f'<circle class="f" cx="{_n(_x(axis, row["difference"], gutter))}" cy="{_n(y)}" r="4"/></g>',
             )
         )
-    return _rows(rows, axis, label, _ROW, zero=True)
+    return _rows(rows, axis, label, _ROW, zero=True, gutter=gutter)
 
 
 def strip(panel: Chart, names: Sequence[str], order: Sequence[int], label: str, view: Sequence[float]) -> Markup:
@@ -221,13 +221,24 @@ def distribution(panel: Chart, levels: Sequence[float], label: str, view: Sequen
     """Return quantile functions with their bands; the script turns them into distribution functions."""
     series = [{**each, "x": levels} for each in panel["series"]]
     return lines(
-        series, Axis(0.0, 1.0, "probability"), Axis(view[0], view[1], "score"), label, turns=True,
+        series,
+        Axis(0.0, 1.0, "probability"),
+        Axis(view[0], view[1], "score"),
+        label,
+        turns=True,
         notes=_outside(panel, view),
     )
 
 
 def lines(
-    series: Sequence[Chart], x: Axis, y: Axis, label: str, *, turns: bool = False, notes: Sequence[str] = (), steps: bool = False
+    series: Sequence[Chart],
+    x: Axis,
+    y: Axis,
+    label: str,
+    *,
+    turns: bool = False,
+    notes: Sequence[str] = (),
+    steps: bool = False,
 ) -> Markup:
     """Return a line for every algorithm, with a marker here and there and a band where its trials bound it."""
     box = _box(x, y)
@@ -251,7 +262,12 @@ def _bands(each: Chart, x: Axis, y: Axis, box: "_Box") -> Iterable[str]:
     """Return outlines of a band, as far as both of its ends are known: elsewhere it would only say so."""
     part: list[int] = []
     for i in range(len(each["x"]) + 1):
-        if i < len(each["x"]) and each["low"][i] is not None and each["high"][i] is not None and each["y"][i] is not None:
+        if (
+            i < len(each["x"])
+            and each["low"][i] is not None
+            and each["high"][i] is not None
+            and each["y"][i] is not None
+        ):
             part.append(i)
             continue
         if len(part) > 1:
@@ -265,12 +281,16 @@ def response(each: Chart, label: str) -> Markup:
     """Return median scores by a hyperparameter, with their intervals where there are any."""
     known = [end for ends in (each["low"], each["high"], each["y"]) for end in ends if end is not None]
     y = around(known, "median score")
-    labels = None if each["labels"] is None else tuple(zip(each["x"], (brief(name, 12) for name in each["labels"]), strict=True))
+    labels = (
+        None
+        if each["labels"] is None
+        else tuple(zip(each["x"], (brief(name, 12) for name in each["labels"]), strict=True))
+    )
     if each["log"]:
         x = Axis(min(each["x"]) / 1.1, max(each["x"]) * 1.1, each["name"], True)
     else:
-        around = around(each["x"], each["name"])
-        x = Axis(around.low, around.high, each["name"], labels=labels)
+        wide = around(each["x"], each["name"])
+        x = Axis(wide.low, wide.high, each["name"], labels=labels)
     box = _box(x, y, height=110)
     whiskers = "".join(
         f"M{_n(at)},{_n(box.height * (1 - y.at(low)))}V{_n(box.height * (1 - y.at(high)))}"
@@ -284,7 +304,9 @@ def response(each: Chart, label: str) -> Markup:
     dots = "".join(f"M{_n(at)},{_n(height)}h0" for at, height in points)
     line = "" if each["labels"] is not None else f'<path class="l" d="{_path(points)}"/>'
     said = "\n".join(
-        _signed(f"{' '.join(name.split())}: {_text(middle)}{'' if low is None or high is None else f' ({_text(low)}, {_text(high)})'}")
+        _signed(
+            f"{' '.join(name.split())}: {_text(middle)}{'' if low is None or high is None else f' ({_text(low)}, {_text(high)})'}"
+        )
         for name, middle, low, high in zip(
             each["labels"] or [_text(value) for value in each["x"]], each["y"], each["low"], each["high"], strict=True
         )
@@ -304,7 +326,11 @@ def closing(race: Chart, number: int, label: str) -> Markup:
     at = race["x"]
     several = len(at) > 1 and at[0] < at[-1]
     marks = tuple((value, short(value)) for value in race["ticks"])
-    x = Axis(at[0], at[-1], race["label"], True, marks) if several else Axis(at[0] - 1, at[0] + 1, race["label"], labels=marks)
+    x = (
+        Axis(at[0], at[-1], race["label"], True, marks)
+        if several
+        else Axis(at[0] - 1, at[0] + 1, race["label"], labels=marks)
+    )
     y = Axis(-widest, widest, "difference of scores")
     box = _box(x, y, height=130)
     doubled = [value for value in at for _ in (0, 1)][1:] if several else [at[0] - 1, at[0] + 1]
@@ -332,7 +358,9 @@ def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
     def at(x: float, level: float) -> tuple[float, float]:
         return 14 + unit * x, 18 + 34 * level
 
-    paths = "".join(f"M{' '.join(f'{_n(px)},{_n(py)}' for px, py in (at(*point) for point in line))}" for line in diagram["lines"])
+    paths = "".join(
+        f"M{' '.join(f'{_n(px)},{_n(py)}' for px, py in (at(*point) for point in line))}" for line in diagram["lines"]
+    )
     nodes = []
     for a, (x, level) in enumerate(zip(diagram["x"], diagram["level"], strict=True)):
         px, py = at(x, level)
@@ -341,7 +369,11 @@ def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
             f'<text class="name" x="{_n(px + 9)}" y="{_n(py + 4)}">{escape(brief(names[a], letters))}</text></g>'
         )
     # A wide one scrolls instead of becoming too small to read.
-    wide = f' style="width:{width / WIDTH * 100:.0f}%;max-width:none;min-width:{_n(0.9 * width)}px"' if width > WIDTH else ""
+    wide = (
+        f' style="width:{width / WIDTH * 100:.0f}%;max-width:none;min-width:{_n(0.9 * width)}px"'
+        if width > WIDTH
+        else ""
+    )
     return Markup(
         f'<svg class="chart" viewBox="0 0 {_n(width)} {_n(height)}" role="img" aria-label="{escape(label)}"{wide}>'
         f'<path class="edge" d="{paths}"/>{"".join(nodes)}</svg>'
@@ -355,7 +387,9 @@ def spark(percentiles: Sequence[float | None]) -> Markup:
         for a, share in enumerate(percentiles)
         if share is not None
     )
-    return Markup(f'<svg class="chart spark" viewBox="0 0 100 14" aria-hidden="true"><path class="grid" d="M4,7H96M50,1V13"/>{marks}</svg>')
+    return Markup(
+        f'<svg class="chart spark" viewBox="0 0 100 14" aria-hidden="true"><path class="grid" d="M4,7H96M50,1V13"/>{marks}</svg>'
+    )
 
 
 @dataclass(frozen=True)
@@ -380,7 +414,9 @@ def _axes(x: Axis, y: Axis, box: _Box) -> str:
     for value, text in x.ticks(5):
         at = box.left + box.width * x.at(value)
         lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
-        texts.append(f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>')
+        texts.append(
+            f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>'
+        )
     for value, text in y.ticks(5):
         at = box.top + box.height * (1 - y.at(value))
         lines.append(f"M{_n(box.left)},{_n(at)}h{_n(box.width)}")
@@ -408,18 +444,28 @@ def _svg(body: str, axes: str, box: _Box, x: Axis, y: Axis, label: str, notes: S
 
 
 def _rows(
-    rows: Sequence[tuple[str, str, str]], x: Axis, label: str, height: float, *, zero: bool = False, notes: Sequence[str] = ()
+    rows: Sequence[tuple[str, str, str]],
+    x: Axis,
+    label: str,
+    height: float,
+    *,
+    zero: bool = False,
+    notes: Sequence[str] = (),
+    gutter: float = _GUTTER,
 ) -> Markup:
     """Return a chart with a row for each name."""
-    box = _Box(_GUTTER, 6, WIDTH - _GUTTER - 12, height * len(rows))
+    box = _Box(gutter, 6, WIDTH - gutter - 12, height * len(rows))
+    letters = int((gutter - 7) / _LETTER) + (gutter > _GUTTER)
     lines, texts = [], []
     for value, text in x.ticks(5):
         at = box.left + box.width * x.at(value)
         lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
-        texts.append(f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>')
+        texts.append(
+            f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>'
+        )
     for place, (name, kind, _) in enumerate(rows):
         texts.append(
-            f'<text class="name {kind}" x="{_GUTTER - 7}" y="{_n(box.top + height * (place + 0.5) + 4)}" text-anchor="end">{escape(brief(name))}</text>'
+            f'<text class="name {kind}" x="{_n(gutter - 7)}" y="{_n(box.top + height * (place + 0.5) + 4)}" text-anchor="end">{escape(brief(name, letters))}</text>'
         )
     origin = f'<path class="zero" d="M{_n(box.width * x.at(0.0))},0V{_n(box.height)}"/>' if zero else ""
     body = origin + "".join(marks for _, _, marks in rows)
@@ -469,12 +515,12 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + " ".join(f"{_n(x)},{_n(y)}" for x, y in points) if points else ""
 
 
-def _x(axis: Axis, value: float) -> float:
-    return (WIDTH - _GUTTER - 12) * axis.at(value)
+def _x(axis: Axis, value: float, gutter: float = _GUTTER) -> float:
+    return (WIDTH - gutter - 12) * axis.at(value)
 
 
-def _whisker(axis: Axis, low: float, high: float, y: float) -> str:
-    left, right = _n(_x(axis, low)), _n(_x(axis, high))
+def _whisker(axis: Axis, low: float, high: float, y: float, gutter: float = _GUTTER) -> str:
+    left, right = _n(_x(axis, low, gutter)), _n(_x(axis, high, gutter))
     return f"M{left},{_n(y)}H{right}M{left},{_n(y - 3)}v6M{right},{_n(y - 3)}v6"
 
 
