@@ -15,6 +15,7 @@ from untuned.reports.closing import across, chosen, ticks
 from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.score_axis import view_of
 from untuned.reports.hasse_layout import layered
+from untuned.reports.page.drawing import LARGEST
 from untuned.reports.page.names import isolated
 from untuned.scores import Floats
 
@@ -120,7 +121,7 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
                     {"a": a, **(_points(evaluation, a, e) if few else _quantiles(band, chosen))}
                     for a, band in there.items()
                 ],
-                "view": _short((view.low, view.high)),
+                "view": _short(np.clip((view.low, view.high), -LARGEST, LARGEST)),
                 "ends": _short((view.lowest, view.highest)),
                 "shares": [_digits(float(shares[a, e])) if a in there else None for a in range(len(cells))],
             }
@@ -135,12 +136,18 @@ def _quantiles(band: Band, chosen: Floats) -> dict[str, Any]:
     return {"y": _short(estimate), "low": _short(low), "high": _short(high)}
 
 
+def median(scores: Floats) -> float:
+    """Return the median; the mean of two large scores is not infinite."""
+    ordered = np.sort(scores)
+    return float(ordered[(ordered.size - 1) // 2]) / 2 + float(ordered[ordered.size // 2]) / 2
+
+
 def _points(evaluation: Evaluation, a: int, e: int) -> dict[str, Any]:
     """Return the scores of a cell as points, with the names of their runs where these are known."""
     scores, runs = evaluation.scores.cells[a][e], evaluation.scores.runs
     return {
         "points": _short(scores),
-        "median": _digits(float(np.median(scores))),
+        "median": _digits(median(scores)),
         "runs": None if runs is None else [str(run) for run in runs[a][e]],
         "exact": int(evaluation.trials_ae.sum()) <= _EXACT,
     }

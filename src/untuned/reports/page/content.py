@@ -15,7 +15,7 @@ from untuned.reports.citing import citation
 from untuned.reports.closing import chosen, sentence
 from untuned.reports.curves import trials_in
 from untuned.reports.page import drawing
-from untuned.reports.page.charts import FEW
+from untuned.reports.page.charts import FEW, median
 from untuned.reports.page.names import isolated
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
@@ -141,8 +141,8 @@ def _race(race: Course, drawn: Mapping[str, Any]) -> dict[str, Any]:
                 "chart": drawing.closing(
                     drawn,
                     number,
-                    f"Bounds on the difference of {race.algorithms[pair.ahead]} and {race.algorithms[pair.behind]} after "
-                    "every round; the last are above.",
+                    f"Bounds on the difference of {race.algorithms[pair.ahead]} and {race.algorithms[pair.behind]} "
+                    "after every round; the last are above.",
                 ),
             }
             for number, pair in enumerate(chosen(race))
@@ -372,18 +372,18 @@ def _environments(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dic
     for row in evaluation.environment_rows():
         e = evaluation.environments.index(row["environment"])
         scores = evaluation.scores.cells[evaluation.algorithms.index(row["algorithm"])][e]
-        median = float(np.median(scores)) if scores.size else None
+        middle = median(scores) if scores.size else None
         # What is None there has no trials, no end below, or no end above.
         ends = (
             (row["mean"], math.nan),
-            (median, math.nan),
+            (middle, math.nan),
             (row["mean_low"], -math.inf),
             (row["mean_high"], math.inf),
         )
         shown = [
             signed(written[row["environment"]].shown(instead if number is None else number)) for number, instead in ends
         ]
-        by_name[row["environment"]].append({**row, "name": row["algorithm"], "median": median, "shown": shown})
+        by_name[row["environment"]].append({**row, "name": row["algorithm"], "median": middle, "shown": shown})
     weights = evaluation.environment_weights
     found = []
     for e, name in enumerate(evaluation.environments):

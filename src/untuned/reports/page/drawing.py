@@ -4,6 +4,7 @@ Colours, dashes and markers are classes, ``a3`` for the fourth algorithm: the st
 hides algorithms. Lengths are in units of a chart that is 400 wide. What hovering shows is read from the paths again.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ WIDTH = 400
 #: Room for a name left of a row, for two, and for a letter.
 _GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.3
 _ROW = 18
+#: The end of an axis, where scores go as far as numbers do.
+LARGEST = 1.79e308
 #: An interval on a score, which is between 0 and 1, says nothing from this length on.
 VACUOUS = 0.9
 
@@ -62,8 +65,10 @@ class Axis:
 
     def at(self, value: float) -> float:
         """Return where a value is, 0 and 1 being the ends; far outside as just outside."""
-        low, high = (math.log(end) if self.logarithmic else end for end in (self.low, self.high))
-        value = math.log(max(value, 1e-300)) if self.logarithmic else value
+        # Halves: the length of the axis may be more than the largest number.
+        low, high, value = (
+            math.log(max(each, 1e-300)) if self.logarithmic else each / 2 for each in (self.low, self.high, value)
+        )
         return min(max((value - low) / (high - low), -0.5), 1.5)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
@@ -75,9 +80,9 @@ class Axis:
 
 
 def _round_numbers(axis: Axis, most: int) -> list[float]:
-    span = axis.high - axis.low
-    step = 10.0 ** math.floor(math.log10(span / most))
-    step *= next(factor for factor in (1, 2, 5, 10) if span / (factor * step) <= most)
+    least = axis.high / most - axis.low / most
+    step = 10.0 ** math.floor(math.log10(least))
+    step *= next(factor for factor in (1, 2, 5, 10) if least <= factor * step * (1 + 1e-9))
     first, last = math.ceil(axis.low / step - 1e-9), math.floor(axis.high / step + 1e-9)
     return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
@@ -160,7 +165,7 @@ def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[
 def differences(
     pairs: Sequence[Mapping[str, Any]], label: str, shown: Callable[[float], str], best: str | None = None
 ) -> Markup:
-    """Return differences of scores with intervals, decided ones in colour; of one algorithm and others if it is named."""
+    """Return differences of scores with intervals, decided ones in colour; those of ``best`` alone if it is named."""
     ends = [row[end] for row in pairs for end in ("low", "high")]
     axis = around([0.0, *ends], "difference" if best is None else f"lead of {brief(best, 30)}")
     gutter = _GUTTER if best is not None else _PAIR_GUTTER
@@ -195,26 +200,17 @@ def strip(panel: Chart, names: Sequence[str], order: Sequence[int], label: str, 
             continue
         y = _ROW * (place + 0.5)
         # Points that are close together must not hide one another.
-        dots = "".join(
-            f"M{_n(_x(axis, value))},{_n(y + 4.5 * (((3 * number) % 5) / 2 - 1) * (len(each['points']) > 1))}h0"
-            for number, value in enumerate(each["points"])
+        spread = 4.5 if len(each["points"]) > 1 else 0.0
+        dots = _dots(
+            (_x(axis, value), y + spread * (((3 * number) % 5) / 2 - 1)) for number, value in enumerate(each["points"])
         )
         more = f' data-v="{" ".join(map(str, each["points"]))}"' if each["exact"] else ""
         if each["runs"] is not None:
-            more += f' data-r="{escape(_listed(each["runs"]))}"'
-        middle = _n(_x(axis, each["median"]))
-        rows.append(
-            (
-                names[a],
-                f"a{a}",
-                f'<path class="d a{a}" data-a="{a}" d="{dots}"{more}/><path class="n a{a}" d="M{middle},{_n(y - 7)}V{_n(y + 7)}"/>',
-            )
-        )
+            runs = "\n".join(" ".join(run.split()) for run in each["runs"])
+            more += f' data-r="{escape(runs)}"'
+        median = f'<path class="n a{a}" d="M{_n(_x(axis, each["median"]))},{_n(y - 7)}v14"/>'
+        rows.append((names[a], f"a{a}", f'<path class="d a{a}" data-a="{a}" d="{dots}"{more}/>{median}'))
     return _rows(rows, axis, label, _ROW, notes=_outside(panel, view))
-
-
-def _listed(runs: Iterable[str]) -> str:
-    return "\n".join(" ".join(run.split()) for run in runs)
 
 
 def distribution(panel: Chart, levels: Sequence[float], label: str, view: Sequence[float]) -> Markup:
@@ -238,7 +234,6 @@ def lines(
     *,
     turns: bool = False,
     notes: Sequence[str] = (),
-    steps: bool = False,
 ) -> Markup:
     """Return a line for every algorithm, with a marker here and there and a band where its trials bound it."""
     box = _box(x, y)
@@ -255,68 +250,58 @@ def lines(
     axes = _axes(x, y, box)
     if turns:
         axes = f'<g class="straight">{axes}</g><g class="turned">{_axes(y, x, box)}</g>'
-    return _svg("".join(bands + curves + marks), axes, box, x, y, label, notes)
+    small = "".join(
+        _letters(WIDTH - 12, box.top + box.height - 5 - 12 * i, note, "end", "note") for i, note in enumerate(notes)
+    )
+    return _svg("".join(bands + curves + marks), axes, box, x, y, label, small)
 
 
 def _bands(each: Chart, x: Axis, y: Axis, box: "_Box") -> Iterable[str]:
     """Return outlines of a band, as far as both of its ends are known: elsewhere it would only say so."""
-    part: list[int] = []
-    for i in range(len(each["x"]) + 1):
-        if (
-            i < len(each["x"])
-            and each["low"][i] is not None
-            and each["high"][i] is not None
-            and each["y"][i] is not None
-        ):
-            part.append(i)
-            continue
-        if len(part) > 1:
-            high = _points([each["x"][k] for k in part], [each["high"][k] for k in part], x, y, box)
-            low = _points([each["x"][k] for k in part], [each["low"][k] for k in part], x, y, box)
+    known = [None not in ends for ends in zip(each["y"], each["low"], each["high"], strict=True)]
+    for is_known, part in itertools.groupby(range(len(known)), known.__getitem__):
+        places = [*part]
+        if is_known and len(places) > 1:
+            high, low = (
+                _points([each["x"][i] for i in places], [each[end][i] for i in places], x, y, box)
+                for end in ("high", "low")
+            )
             yield _path(high + low[::-1])
-        part = []
 
 
 def response(each: Chart, label: str) -> Markup:
     """Return median scores by a hyperparameter, with their intervals where there are any."""
-    known = [end for ends in (each["low"], each["high"], each["y"]) for end in ends if end is not None]
-    y = around(known, "median score")
-    labels = (
-        None
-        if each["labels"] is None
-        else tuple(zip(each["x"], (brief(name, 12) for name in each["labels"]), strict=True))
-    )
+    labels = each["labels"] or [_text(value) for value in each["x"]]
+    found = [
+        row for row in zip(each["x"], each["y"], each["low"], each["high"], labels, strict=True) if row[1] is not None
+    ]
+    y = around([end for row in found for end in row[1:4] if end is not None] or [0.0], "median score")
     if each["log"]:
         x = Axis(min(each["x"]) / 1.1, max(each["x"]) * 1.1, each["name"], True)
     else:
         wide = around(each["x"], each["name"])
-        x = Axis(wide.low, wide.high, each["name"], labels=labels)
+        marks = tuple((at, brief(name, 12)) for at, name in zip(each["x"], labels, strict=True))
+        x = Axis(wide.low, wide.high, each["name"], labels=marks if each["labels"] else None)
     box = _box(x, y, height=110)
-    whiskers = "".join(
-        f"M{_n(at)},{_n(box.height * (1 - y.at(low)))}V{_n(box.height * (1 - y.at(high)))}"
-        for at, low, high in (
-            (box.width * x.at(value), low, high)
-            for value, low, high in zip(each["x"], each["low"], each["high"], strict=True)
-        )
-        if low is not None and high is not None
+    points = _points([row[0] for row in found], [row[1] for row in found], x, y, box)
+    whiskers, said = [], []
+    for (at, _), (_, middle, low, high, name) in zip(points, found, strict=True):
+        text = f"{' '.join(name.split())}: {_text(middle)}"
+        if low is not None and high is not None:
+            text += f" ({_text(low)}, {_text(high)})"
+            whiskers.append(f"M{_n(at)},{_n(box.height * (1 - y.at(low)))}V{_n(box.height * (1 - y.at(high)))}")
+        said.append(text)
+    line = "" if each["labels"] else f'<path class="l" d="{_path(points)}"/>'
+    tips = escape("\n".join(said))
+    body = (
+        f'<g class="a{each["a"]}"><path class="w" d="{"".join(whiskers)}"/>{line}'
+        f'<path class="d" data-t="{tips}" d="{_dots(points)}"/></g>'
     )
-    points = _points(each["x"], each["y"], x, y, box)
-    dots = "".join(f"M{_n(at)},{_n(height)}h0" for at, height in points)
-    line = "" if each["labels"] is not None else f'<path class="l" d="{_path(points)}"/>'
-    said = "\n".join(
-        _signed(
-            f"{' '.join(name.split())}: {_text(middle)}{'' if low is None or high is None else f' ({_text(low)}, {_text(high)})'}"
-        )
-        for name, middle, low, high in zip(
-            each["labels"] or [_text(value) for value in each["x"]], each["y"], each["low"], each["high"], strict=True
-        )
-    )
-    body = f'<g class="a{each["a"]}"><path class="w" d="{whiskers}"/>{line}<path class="d" data-t="{escape(said)}" d="{dots}"/></g>'
     return _svg(body, _axes(x, y, box), box, x, y, label)
 
 
-def _text(value: float | None) -> str:
-    return "\N{INFINITY}" if value is None else f"{value:,.5g}"
+def _text(value: float) -> str:
+    return _signed(f"{value:,.5g}")
 
 
 def closing(race: Chart, number: int, label: str) -> Markup:
@@ -341,7 +326,8 @@ def closing(race: Chart, number: int, label: str) -> Markup:
     if pair["decided"] is not None:
         dot = f'<circle class="f" cx="{_n(box.width * x.at(at[pair["decided"]]))}" cy="{zero}" r="5"/>'
     body = (
-        f'<path class="zero" d="M0,{zero}H{_n(box.width)}"/><g class="a{a}"><path class="b strong" d="{_path(high + low[::-1])}"/>'
+        f'<path class="zero" d="M0,{zero}H{_n(box.width)}"/><g class="a{a}">'
+        f'<path class="b strong" d="{_path(high + low[::-1])}"/>'
         f'<path class="l" d="{_path(low)}"/><path class="l" d="{_path(high)}"/>{dot}</g>'
     )
     return _svg(body, _axes(x, y, box), box, x, y, label)
@@ -381,14 +367,15 @@ def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
 
 
 def spark(percentiles: Sequence[float | None]) -> Markup:
-    """Return a line with a mark for every algorithm: the share of all trials on an environment that it is better than."""
+    """Return a line with a mark for every algorithm: the share of an environment's trials that it is better than."""
     marks = "".join(
         f'<path class="d a{a}" d="M{_n(4 + 92 * share)},{7 + (a % 3 - 1) * 2}h0"/>'
         for a, share in enumerate(percentiles)
         if share is not None
     )
     return Markup(
-        f'<svg class="chart spark" viewBox="0 0 100 14" aria-hidden="true"><path class="grid" d="M4,7H96M50,1V13"/>{marks}</svg>'
+        '<svg class="chart spark" viewBox="0 0 100 14" aria-hidden="true"><path class="grid" d="M4,7H96M50,1V13"/>'
+        f"{marks}</svg>"
     )
 
 
@@ -410,36 +397,42 @@ def _box(x: Axis, y: Axis, height: float = 170) -> _Box:
 
 
 def _axes(x: Axis, y: Axis, box: _Box) -> str:
+    parts = [_across(x, box)]
+    for value, text in y.ticks(5):
+        at = box.top + box.height * (1 - y.at(value))
+        parts.append(f'<path class="grid" d="M{_n(box.left)},{_n(at)}h{_n(box.width)}"/>')
+        parts.append(_letters(box.left - 5, at + 4, text, "end"))
+    middle = _n(box.top + box.height / 2)
+    title = escape(brief(y.title, 30))
+    parts.append(f'<text transform="translate(11,{middle})rotate(-90)" text-anchor="middle">{title}</text>')
+    return "".join(parts)
+
+
+def _across(x: Axis, box: _Box) -> str:
+    """Return the axis below a chart."""
     lines, texts = [], []
     for value, text in x.ticks(5):
         at = box.left + box.width * x.at(value)
         lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
-        texts.append(
-            f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>'
-        )
-    for value, text in y.ticks(5):
-        at = box.top + box.height * (1 - y.at(value))
-        lines.append(f"M{_n(box.left)},{_n(at)}h{_n(box.width)}")
-        texts.append(f'<text x="{_n(box.left - 5)}" y="{_n(at + 4)}" text-anchor="end">{escape(text)}</text>')
-    middle = box.top + box.height / 2
-    return (
-        f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
-        f'<text x="{_n(box.left + box.width / 2)}" y="{_n(box.top + box.height + 29)}" text-anchor="middle">{escape(brief(x.title, 50))}</text>'
-        f'<text transform="translate(11,{_n(middle)})rotate(-90)" text-anchor="middle">{escape(brief(y.title, 30))}</text>'
-    )
+        texts.append(_letters(at, box.top + box.height + 14, text))
+    texts.append(_letters(box.left + box.width / 2, box.top + box.height + 29, brief(x.title, 50)))
+    return f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
 
 
-def _svg(body: str, axes: str, box: _Box, x: Axis, y: Axis, label: str, notes: Sequence[str] = ()) -> Markup:
-    small = "".join(
-        f'<text class="note" x="{WIDTH - 12}" y="{_n(box.top + box.height - 5 - 12 * i)}" text-anchor="end">{escape(note)}</text>'
-        for i, note in enumerate(notes)
-    )
+def _letters(x: float, y: float, text: str, anchor: str = "middle", kind: str = "") -> str:
+    kind = f' class="{kind}"' if kind else ""
+    return f'<text{kind} x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _svg(body: str, axes: str, box: _Box, x: Axis, y: Axis | None, label: str, notes: str = "") -> Markup:
+    """Return a chart: what is inside of its axes is cut off there."""
     scale = "log" if x.logarithmic else "even"
+    vertical = "" if y is None else f' data-y="{y.low:.7g} {y.high:.7g}" data-ty="{escape(y.title)}"'
     return Markup(
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(box.top + box.height + 36)}" role="img" aria-label="{escape(label)}" '
-        f'data-x="{x.low:.7g} {x.high:.7g} {scale}" data-y="{y.low:.7g} {y.high:.7g}" data-size="{_n(box.width)} {_n(box.height)}" '
-        f'data-tx="{escape(x.title)}" data-ty="{escape(y.title)}">{axes}'
-        f'<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{small}</svg>'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(box.top + box.height + 35)}" role="img" '
+        f'aria-label="{escape(label)}" data-x="{x.low:.7g} {x.high:.7g} {scale}" data-tx="{escape(x.title)}"{vertical} '
+        f'data-size="{_n(box.width)} {_n(box.height)}">{axes}<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" '
+        f'width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{notes}</svg>'
     )
 
 
@@ -455,31 +448,16 @@ def _rows(
 ) -> Markup:
     """Return a chart with a row for each name."""
     box = _Box(gutter, 6, WIDTH - gutter - 12, height * len(rows))
-    letters = int((gutter - 7) / _LETTER) + (gutter > _GUTTER)
-    lines, texts = [], []
-    for value, text in x.ticks(5):
-        at = box.left + box.width * x.at(value)
-        lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
-        texts.append(
-            f'<text x="{_n(at)}" y="{_n(box.top + box.height + 14)}" text-anchor="middle">{escape(text)}</text>'
-        )
-    for place, (name, kind, _) in enumerate(rows):
-        texts.append(
-            f'<text class="name {kind}" x="{_n(gutter - 7)}" y="{_n(box.top + height * (place + 0.5) + 4)}" text-anchor="end">{escape(brief(name, letters))}</text>'
-        )
+    most = int((gutter - 7) / _LETTER) + (gutter > _GUTTER)
+    names = "".join(
+        _letters(gutter - 7, box.top + height * (place + 0.5) + 4, brief(name, most), "end", f"name {kind}".strip())
+        for place, (name, kind, _) in enumerate(rows)
+    )
     origin = f'<path class="zero" d="M{_n(box.width * x.at(0.0))},0V{_n(box.height)}"/>' if zero else ""
-    body = origin + "".join(marks for _, _, marks in rows)
     bottom = box.top + box.height + 29
-    small = "".join(
-        f'<text class="note" x="2" y="{_n(bottom - 12 * i)}">{escape(note)}</text>' for i, note in enumerate(notes)
-    )
-    return Markup(
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(bottom + 5)}" role="img" aria-label="{escape(label)}" '
-        f'data-x="{x.low:.7g} {x.high:.7g} even" data-size="{_n(box.width)} {_n(box.height)}" data-tx="{escape(x.title)}">'
-        f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
-        f'<text x="{_n(box.left + box.width / 2)}" y="{_n(bottom)}" text-anchor="middle">{escape(x.title)}</text>'
-        f'<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{small}</svg>'
-    )
+    small = "".join(_letters(2, bottom - 12 * i, note, "start", "note") for i, note in enumerate(notes))
+    body = origin + "".join(marks for _, _, marks in rows)
+    return _svg(body, _across(x, box) + names, box, x, None, label, small)
 
 
 def _outside(panel: Chart, view: Sequence[float]) -> list[str]:
@@ -497,8 +475,9 @@ def around(values: Iterable[float], title: str, within: tuple[float, float] = (-
     """Return an axis with all values and a margin, which ends soon after what is possible."""
     values = [*values]
     low, high = min(values), max(values)
-    margin = 0.05 * (high - low or abs(high) or 1.0)
-    return Axis(max(low - margin, within[0] - 0.02), min(high + margin, within[1] + 0.02), title)
+    margin = 0.05 * high - 0.05 * low or 0.05 * abs(high) or 1.0
+    low, high = max(low - margin, within[0] - 0.02, -LARGEST), min(high + margin, within[1] + 0.02, LARGEST)
+    return Axis(low, high, title)
 
 
 def _points(
@@ -509,6 +488,11 @@ def _points(
         for one, other in zip(across, along, strict=True)
         if other is not None
     ]
+
+
+def _dots(points: Iterable[tuple[float, float]]) -> str:
+    """Return lines without length, whose round ends are points."""
+    return "".join(f"M{_n(x)},{_n(y)}h0" for x, y in points)
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
