@@ -26,8 +26,9 @@ from untuned.statements import OPPOSITE, approximation, direct, failed, next_ste
 from untuned.verdicts import listed
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
-#: Differences that are drawn at most: beyond, those of the best score alone. A matrix of more algorithms has no numbers.
-_DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED = 15, 20, 8
+#: Differences that are drawn at most: beyond, those of the best score alone. A matrix of more algorithms has no
+#: numbers, one of many is folded; so are verdicts beyond the first ones.
+_DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 10
 #: Environments that are open; and that a sentence names.
 _OPEN, _NAMED = 6, 3
 
@@ -217,7 +218,9 @@ def _ranking(
         "weights": each.weights,
         "title": title,
         "heading": each.rankings[0].heading,
-        "verdicts": readable.verdicts,
+        "verdicts": readable.verdicts if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[:_VERDICTS],
+        "more_verdicts": () if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[_VERDICTS:],
+        "fold_matrix": len(each.algorithms) > _MATRIX,
         "where": _where(readable),
         "weighing": weighing(each),
         "method": each.method,
@@ -358,7 +361,7 @@ def _verdict(evaluation: Evaluation, a: int, b: int, written: Callable[[float], 
     return {
         "verdict": verdict,
         "symbol": symbol,
-        "number": signed(f"{difference:+.2f}") if len(evaluation.algorithms) <= _NUMBERED else "",
+        "number": signed(f"{difference:+.2f}").replace("0.", ".") if len(evaluation.algorithms) <= _NUMBERED else "",
         "kind": kind,
         "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: {written(difference)}, "
         f"between {written(low)} and {written(high)}",

@@ -17,7 +17,7 @@ from untuned.reports.styles import Style
 
 WIDTH = 400
 #: Room for a name left of a row, for two, and for a letter.
-_GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.3
+_GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.9
 _ROW = 18
 #: The end of an axis, where scores go as far as numbers do.
 LARGEST = 1.79e308
@@ -176,7 +176,7 @@ def differences(
         text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
         line = _whisker(axis, row["low"], row["high"], y, gutter) if row["high"] - row["low"] < 2 * VACUOUS else ""
         tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
-        name = row["b"] if best is not None else f"{brief(row['a'], 11)} \N{MINUS SIGN} {brief(row['b'], 11)}"
+        name = row["b"] if best is not None else f"{brief(row['a'], 10)} \N{MINUS SIGN} {brief(row['b'], 10)}"
         rows.append(
             (
                 name,
@@ -362,7 +362,7 @@ def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
     )
     return Markup(
         f'<svg class="chart" viewBox="0 0 {_n(width)} {_n(height)}" role="img" aria-label="{escape(label)}"{wide}>'
-        f'<path class="edge" d="{paths}"/>{"".join(nodes)}</svg>'
+        f'<g aria-hidden="true"><path class="edge" d="{paths}"/>{"".join(nodes)}</g></svg>'
     )
 
 
@@ -411,7 +411,7 @@ def _axes(x: Axis, y: Axis, box: _Box) -> str:
 def _across(x: Axis, box: _Box) -> str:
     """Return the axis below a chart."""
     lines, texts = [], []
-    for value, text in x.ticks(5):
+    for value, text in x.ticks(6):
         at = box.left + box.width * x.at(value)
         lines.append(f"M{_n(at)},{_n(box.top)}v{_n(box.height)}")
         texts.append(_letters(at, box.top + box.height + 14, text))
@@ -431,8 +431,9 @@ def _svg(body: str, axes: str, box: _Box, x: Axis, y: Axis | None, label: str, n
     return Markup(
         f'<svg class="chart" viewBox="0 0 {WIDTH} {_n(box.top + box.height + 35)}" role="img" '
         f'aria-label="{escape(label)}" data-x="{x.low:.7g} {x.high:.7g} {scale}" data-tx="{escape(x.title)}"{vertical} '
-        f'data-size="{_n(box.width)} {_n(box.height)}">{axes}<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" '
-        f'width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{notes}</svg>'
+        f'data-size="{_n(box.width)} {_n(box.height)}"><g aria-hidden="true">{axes}'
+        f'<svg class="plot" x="{_n(box.left)}" y="{_n(box.top)}" '
+        f'width="{_n(box.width)}" height="{_n(box.height)}">{body}</svg>{notes}</g></svg>'
     )
 
 

@@ -100,7 +100,7 @@
   one("view")?.addEventListener("change", (event) => {
     turned = event.target.value === "distribution";
     document.body.classList.toggle("turned-view", turned);
-    all(".chart:has(> .turned)").forEach(turn);
+    all(".chart:has(.turned)").forEach(turn);
   });
 
   // Hovering: the words of what is below the pointer, or of the nearest point of a line.
@@ -123,7 +123,7 @@
       const matrix = path.getScreenCTM();
       if (!matrix || getComputedStyle(path).display === "none") continue;
       points(path).forEach((point, i) => {
-        const [x, y] = chart.querySelector(":scope > .turned") ? placed(point, size(chart)) : point;
+        const [x, y] = chart.querySelector(".turned") ? placed(point, size(chart)) : point;
         const distance = Math.hypot(matrix.a * x + matrix.e - event.clientX, matrix.d * y + matrix.f - event.clientY);
         if (!best || distance < best.distance) best = { path, point, i, distance };
       });
