@@ -23,9 +23,9 @@ from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.reports.tables.digits import digits
 from untuned.scores import Floats, Ints, spread
 from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
-from untuned.verdicts import listed
+from untuned.verdicts import NOT_SEPARABLE, listed
 
-_SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
+_SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABLE: ("·", "open")}
 #: Differences that are drawn at most: beyond, those of the best score alone. A matrix of more algorithms has no
 #: numbers, one of many is folded; so are verdicts beyond the first ones.
 _DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 10
@@ -84,6 +84,7 @@ def content(
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
         "claim": evaluation.claim,
+        "not_separable": NOT_SEPARABLE,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),
         "facts": _facts(evaluation),

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from untuned.reports.closing import ticks as logarithmic_ticks
 from untuned.reports.styles import Style
+from untuned.verdicts import NOT_SEPARABLE
 
 WIDTH = 400
 #: Room for a name left of a row, for two, and for a letter.
@@ -172,7 +173,7 @@ def differences(
     rows = []
     for place, row in enumerate(pairs):
         y = _ROW * (place + 0.5)
-        decided = row["verdict"] != "not separable yet"
+        decided = row["verdict"] != NOT_SEPARABLE
         text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
         line = _whisker(axis, row["low"], row["high"], y, gutter) if row["high"] - row["low"] < 2 * VACUOUS else ""
         tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
