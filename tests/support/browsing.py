@@ -47,6 +47,7 @@ class Visit:
 
     def axe(self) -> list[str]:
         """Return what axe finds wrong with the page as it is now: the rule, and the first elements that break it."""
+        needs.extra("axe_playwright_python", "dev")
         from axe_playwright_python.sync_playwright import Axe
 
         found = Axe().run(self.page).response["violations"]
