@@ -607,7 +607,7 @@ def test_hovering_shows_values(browser: Any, path: Path, found: Evaluation) -> N
         line = visit.page.locator(f"{environment(1)} path.l.a2")
         line.scroll_into_view_if_needed()
         where = line.evaluate(
-            """(path) => { const [x, y] = path.getAttribute('d').slice(1).split(' ')[100].split(',').map(Number);
+            """(path) => { const [x, y] = path.getAttribute('d').slice(1).split(' ')[50].split(',').map(Number);
                 const { a, d, e, f } = path.getScreenCTM(); return [a * x + e, d * y + f]; }"""
         )
         name, level, score = tip(visit, *where).split("\n")

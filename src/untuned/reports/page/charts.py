@@ -20,7 +20,7 @@ from untuned.reports.page.names import isolated
 from untuned.scores import Floats
 
 #: Points of a distribution, at most and at least; and numbers that all distributions may have together, about 2 MB.
-_MOST_POINTS, _LEAST_POINTS, _NUMBERS = 201, 33, 300_000
+_MOST_POINTS, _LEAST_POINTS, _NUMBERS = 101, 33, 300_000
 #: The same of learning curves; and how many charts of hyperparameters there are at most, about 1.5 MB.
 _MOST_EPISODES, _LEAST_EPISODES = 50, 12
 _MOST_RESPONSES = 1_000
