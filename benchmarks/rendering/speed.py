@@ -335,15 +335,22 @@ def reporting(results: Results) -> str:
         )
         lines.append(
             [
-                f"{board['algorithms']} x {board['environments']} x {board['trials']:,}",
+                f"{board['algorithms']} x {board['environments']} x {board['trials']:,}"
+                f"{', histories' if page['histories'] else ''}",
                 duration(page["seconds"]),
                 digits(page["times_judging_with_equal_weights"]),
                 f"{digits(page['page_megabytes'])} MB",
+                duration(page["interactive_seconds"]),
+                *(f"{page[f'height_{width}'] / 900:.1f}" for width in (1200, 390)),
                 *beside,
             ]
         )
     return table(
-        ["board", "page", "times judging", "size", "folder with all tables and figures", "times judging"], lines
+        [
+            *("board", "page", "times judging", "size", "interactive after", "screens at 1200", "at 390"),
+            *("folder with all tables and figures", "times judging"),
+        ],
+        lines,
     )
 
 
