@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gridworld-5-stochastic
 
-.PHONY: demo test quick fuzz lint prose bench measure docs reference links clean help
+.PHONY: demo test quick fuzz lint prose bench measure docs reference figures links clean help
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -22,7 +22,7 @@ test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some
 quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
 
-fuzz: $(READY) ## change files of scores at random and look how they are read: MINUTES=60 SEED=1
+fuzz: $(READY) ## change files of scores, stores and studies at random and look how they are read: MINUTES=60 SEED=1
 	$(BIN)/python tests/support/fuzzing.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
@@ -43,6 +43,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/metered.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/peers.py
 
 # About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
 measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: three quarters of an hour
@@ -57,6 +58,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/reading.py --rows 50000000 --json docs/results/reading.json  # (6)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
+	$(BIN)/python benchmarks/peers.py --json docs/results/peers.json  # (3)
 	$(BIN)/python benchmarks/pages.py
 
 docs: $(READY) ## the documentation, warnings are errors
@@ -65,8 +67,18 @@ docs: $(READY) ## the documentation, warnings are errors
 reference: $(READY) ## write the page of commands again, from what the program says of itself
 	$(BIN)/python docs_tools/commands.py
 
+figures: $(READY) ## draw the pictures of the gallery of figures again
+	$(BIN)/python docs_tools/figures.py
+
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
+
+.PHONY: peers
+peers: build/peers/.ready ## rliable in an environment of its own, with which our summaries are compared
+build/peers/.ready:
+	$(PYTHON) -m venv --clear build/peers
+	build/peers/bin/pip install --quiet --disable-pip-version-check 'rliable==1.2.0' 'pandas<3'
+	@touch build/peers/.ready
 
 .PHONY: build
 build: $(READY) ## the wheel and the sdist of a release, checked; a plain install of the wheel evaluates a table

@@ -4,7 +4,7 @@
 
 A row has the speed of one way of doing it, its ratio to one worker ("vs_one") and to as many workers of this machine
 ("vs_local"). Rounds are interleaved and the best of each counts. Everything is in it from the call of `collect_scores`
-to the last trial on the disk; a Ray cluster stays up between rounds, and how long it took to come up is printed as well.
+to the last trial on the disk; a Ray cluster stays up between rounds, and the time it took to start is printed as well.
 The three studies have trials of half a millisecond, of some milliseconds and of a tenth of a second; a round takes
 three minutes.
 """

@@ -15,7 +15,7 @@ import gymnasium
 
 import recording
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
-from untuned.adapters.training.budgeted import Metered
+from untuned.adapters.training.budgeted import Meter, Metered
 from untuned.collect.environments.environment import Budget
 
 STEPS = 20_000
@@ -46,7 +46,7 @@ def measured(rounds: int) -> Iterator[recording.Row]:
         bare_best = metered_best = float("inf")
         for _ in range(rounds):
             bare_best = min(bare_best, seconds_per_step(bare, 1))
-            metered = Metered(make(), Budget(episodes=10**9), seed=1, own_seed=1, stop=lambda: False)
+            metered = Metered(Meter(make(), Budget(episodes=10**9), seed=1, stop=lambda: False), own_seed=1)
             metered_best = min(metered_best, seconds_per_step(metered, 1))
         yield {
             "environment": name,

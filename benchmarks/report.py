@@ -1,14 +1,17 @@
-"""How long a report takes after the evaluation, and how large its page is, for boards of several sizes.
+"""How long a report takes after the evaluation, how large its page is, and how soon a browser shows it.
 
-    python benchmarks/report.py [--json FILE] [--trials T] [--only page folder] [--boards small paper large]
+    python benchmarks/report.py [--json FILE] [--trials T] [--only page folder] [--boards tiny study ... large]
 
-The board is the paper's: 11 algorithms on 15 environments with 10,000 trials each, and histories of 500 trials of each
-cell with four hyperparameters and 100 episodes. The evaluation is made with equal weights, whose bounds take no time,
-because only what comes after it is timed. "page" is one HTML file, "folder" the page with all tables and all figures as
-PDF, drawn by two processes. The ratio is to judging the same scores so.
+Boards with histories have those of 500 trials of each cell at most, with four hyperparameters and 100 episodes; the
+paper's is 11 algorithms on 15 environments with 10,000 trials each. The evaluation is made with equal weights, because
+only what comes after it is timed. "page" is one HTML file, "folder" the page with all tables and all figures as PDF,
+drawn by two processes. The ratio is to judging the same scores so. A page is opened in Chromium three times: until it
+is interactive, the median; and how high it is before anything is unfolded, 1200 and 390 pixels wide.
 """
 
 import argparse
+import shutil
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +26,19 @@ from untuned.histories import Histories, History
 from untuned.reports.report import Report
 from untuned.scores import ScoreTable
 
-BOARDS = {"small": (4, 4, 300), "paper": (11, 15, 10_000), "large": (50, 57, 100)}
+#: Algorithms, environments, trials, and whether there are histories.
+BOARDS = {
+    "tiny": (2, 1, 30, False),
+    "study": (3, 3, 100, True),
+    "small": (4, 4, 300, True),
+    "few": (6, 18, 5, False),
+    "games": (3, 57, 4, False),
+    "middle": (11, 15, 1_000, True),
+    "paper": (11, 15, 10_000, True),
+    "large": (50, 57, 100, True),
+}
+#: Those of which the folder is measured.
+FOLDERS = ("small", "paper")
 PARTS = ("page", "folder")
 WORKERS = 2
 
@@ -57,10 +72,33 @@ def histories(table: ScoreTable, most: int = 500, episodes: int = 100) -> Histor
     return Histories(cells, most)
 
 
-def measured(size: tuple[int, int, int], part: str, folder: Path) -> dict[str, Any]:
+def shown(page: Path) -> dict[str, Any]:
+    """Return how soon Chromium can use a page, and how high it is."""
+    from playwright.sync_api import sync_playwright
+
+    found: dict[str, Any] = {}
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for width in (390, 1200):
+            times = []
+            for _ in range(3):
+                view = browser.new_page(viewport={"width": width, "height": 900})
+                view.goto(page.resolve().as_uri())
+                times.append(view.evaluate("performance.getEntriesByType('navigation')[0].domInteractive") / 1e3)
+                found[f"height_{width}"] = view.evaluate("document.documentElement.scrollHeight")
+                view.close()
+            found["interactive_seconds"] = statistics.median(times)
+        browser.close()
+    return found
+
+
+def measured(size: tuple[int, int, int], recorded: bool, part: str, folder: Path) -> dict[str, Any]:
     table = scores(*size)
     judging, evaluation = timed(lambda: untuned.evaluate(table, weights="uniform"))
-    report = Report(evaluation, "A benchmark", "none", untuned.__version__, histories=histories(table))
+    kept = histories(table) if recorded else None
+    report = Report(evaluation, "A benchmark", "none", untuned.__version__, histories=kept)
     place = folder / ("report.html" if part == "page" else "report")
     seconds, written = timed(lambda: report.save(place, workers=WORKERS))
     return {
@@ -72,18 +110,21 @@ def measured(size: tuple[int, int, int], part: str, folder: Path) -> dict[str, A
         "files": len(written),
         "page_megabytes": written[0].stat().st_size / 1e6,
         "times_judging_with_equal_weights": seconds / judging,
+        "histories": recorded,
+        **(shown(written[0]) if part == "page" else {}),
     }
 
 
-def rows(parts: list[str], boards: list[tuple[int, int, int]]) -> Iterator[recording.Row]:
+def rows(parts: list[str], boards: list[str], trials: int | None) -> Iterator[recording.Row]:
     """Yield every part of the report on every board."""
     # Compiling and importing are not part of a report.
     with tempfile.TemporaryDirectory() as scratch:
-        measured((2, 2, 20), "folder" if "folder" in parts else "page", Path(scratch))
+        measured((2, 2, 20), False, "folder" if "folder" in parts else "page", Path(scratch))
     for part in parts:
-        for size in boards:
+        for name in boards if part == "page" else [each for each in boards if each in FOLDERS]:
+            algorithms, environments, own, recorded = BOARDS[name]
             with tempfile.TemporaryDirectory() as scratch:
-                yield measured(size, part, Path(scratch))
+                yield measured((algorithms, environments, trials or own), recorded, part, Path(scratch))
 
 
 def line(row: recording.Row) -> str:
@@ -91,7 +132,13 @@ def line(row: recording.Row) -> str:
     return (
         f"{row['part']:<6}  {row['algorithms']:>2} x {row['environments']:>2} x {row['trials']:>6,}: "
         f"{row['seconds']:6.1f} s ({row['times_judging_with_equal_weights']:.1f} times judging with equal "
-        f"weights), {row['files']} files, page {row['page_megabytes']:.1f} MB"
+        f"weights), {row['files']} files, page {row['page_megabytes']:.2f} MB"
+        + (
+            f", interactive after {row['interactive_seconds']:.2f} s, {row['height_1200']:,} pixels high at 1200, "
+            f"{row['height_390']:,} at 390"
+            if row["part"] == "page"
+            else ""
+        )
     )
 
 
@@ -104,8 +151,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.trials is not None and options.trials < 1:
         parser.error("--trials is 1 or more")
-    boards = [(*BOARDS[name][:2], options.trials or BOARDS[name][2]) for name in options.boards]
-    recording.show(rows(options.only, boards), options, "report", line)
+    recording.show(rows(options.only, options.boards, options.trials), options, "report", line)
 
 
 if __name__ == "__main__":

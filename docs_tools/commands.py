@@ -34,6 +34,9 @@ Results go to standard output, progress and complaints to standard error. Exit c
 - 130: stopped with Ctrl-C; what was finished is kept; rerun the command to resume.
 
 `--debug`, anywhere on the line, shows the traceback of an error too.
+
+`untuned --install-completion` makes bash, zsh, fish or PowerShell complete commands and options with the tab key;
+`untuned --show-completion` prints the script instead.
 """
 
 #: What stands for a value of each type, where the option does not say it better.

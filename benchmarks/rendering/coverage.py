@@ -219,6 +219,55 @@ def pooled_in_short(results: Results) -> str:
     )
 
 
+#: The file of bootstrap intervals of summaries, and what they are called.
+_SUMMARIES = "summary-coverage"
+_INTERVALS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "pooled": "`pooled`, guaranteed"}
+
+
+def summaries_missed(statistic: str) -> Part:
+    """Return what shows how often intervals of a summary miss, by population, as runs become more."""
+
+    def rendered(results: Results) -> str:
+        rows = results.rows(_SUMMARIES, "missed", statistic=statistic)
+        kinds = [kind for kind in _INTERVALS if any(row["interval"] == kind for row in rows)]
+        lines = []
+        for population in dict.fromkeys(row["population"] for row in rows):
+            line = [population]
+            for kind in kinds:
+                here = [row for row in rows if (row["population"], row["interval"]) == (population, kind)]
+                line.append(" / ".join(_missed(row) for row in here))
+            lines.append(line)
+        return table(["population", *(_INTERVALS[kind] for kind in kinds)], lines, left=1)
+
+    return rendered
+
+
+def _missed(row: Any) -> str:
+    rate = lab.Rate.of(row["missed"], row["data_sets"])
+    return short(rate.rate) + (" **!**" if rate.finding(_DELTA_OF_SUMMARIES) == "broken" else "")
+
+
+_DELTA_OF_SUMMARIES = 0.05
+
+
+def summaries_width(results: Results) -> str:
+    """Return how much wider the guaranteed interval of the probability of improvement is than the bootstrap's."""
+    found = []
+    for trials in dict.fromkeys(row["trials"] for row in results.rows(_SUMMARIES, "width")):
+        widths = {
+            kind: sum(
+                row["width"] for row in results.rows(_SUMMARIES, "width", trials=trials, statistic="poi", interval=kind)
+            )
+            for kind in ("percentile", "pooled")
+        }
+        found.append(f"{widths['pooled'] / widths['percentile']:.1f}")
+    return f"{', '.join(found[:-1])} and {found[-1]} times as wide as the percentile bootstrap's"
+
+
+def summaries_data_sets(results: Results) -> str:
+    return f"{results.settings(_SUMMARIES)['data_sets']:,}"
+
+
 def _plain(rate: lab.Rate) -> str:
     return f"{short(rate.rate)} % ({short(rate.low)} to {short(rate.high)})"
 
@@ -263,6 +312,11 @@ PARTS: Mapping[str, Part] = {
     "coverage-pooled-in-short": pooled_in_short,
     "coverage-pooled": pooled_kept,
     "coverage-pooled-statements": pooled_statements,
+    "coverage-summaries-data-sets": summaries_data_sets,
+    "coverage-summaries-poi": summaries_missed("poi"),
+    "coverage-summaries-iqm": summaries_missed("iqm"),
+    "coverage-summaries-mean": summaries_missed("mean"),
+    "coverage-summaries-width": summaries_width,
     "coverage-paper": lambda results: published(results.content("paper")),
     "coverage-paper-missed": missed,
 }

@@ -118,12 +118,13 @@ def plan(results: Results) -> str:
 
 def reporting(results: Results) -> str:
     return table(
-        ["board", "page", "size"],
+        ["board", "page", "size", "interactive after"],
         [
             [
                 f"{row['algorithms']} x {row['environments']} x {row['trials']:,}",
                 duration(row["seconds"]),
                 f"{digits(row['page_megabytes'])} MB",
+                duration(row["interactive_seconds"]),
             ]
             for row in results.rows("report", "part", part="page")
         ],

@@ -23,7 +23,18 @@ def machine(results: Results) -> str:
 def busy(results: Results) -> str:
     """Return during which benchmarks other work had the processors, by the load when they began."""
     names = []
-    for name in ("engine", "environments", "collect", "store", "reading", "metered", "judge", "judge-whole", "report"):
+    for name in (
+        "engine",
+        "environments",
+        "collect",
+        "store",
+        "reading",
+        "metered",
+        "judge",
+        "judge-whole",
+        "report",
+        "peers",
+    ):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
             names.append(f"`{name}.json`")
@@ -324,16 +335,46 @@ def reporting(results: Results) -> str:
         )
         lines.append(
             [
-                f"{board['algorithms']} x {board['environments']} x {board['trials']:,}",
+                f"{board['algorithms']} x {board['environments']} x {board['trials']:,}"
+                f"{', histories' if page['histories'] else ''}",
                 duration(page["seconds"]),
                 digits(page["times_judging_with_equal_weights"]),
                 f"{digits(page['page_megabytes'])} MB",
+                duration(page["interactive_seconds"]),
+                *(f"{page[f'height_{width}'] / 900:.1f}" for width in (1200, 390)),
                 *beside,
             ]
         )
     return table(
-        ["board", "page", "times judging", "size", "folder with all tables and figures", "times judging"], lines
+        [
+            *("board", "page", "times judging", "size", "interactive after", "screens at 1200", "at 390"),
+            *("folder with all tables and figures", "times judging"),
+        ],
+        lines,
     )
+
+
+# --- peers
+
+
+def peers(results: Results) -> str:
+    names = {"iqm": "interval of the interquartile mean", "poi": "interval of the probability of improvement"}
+    lines = []
+    for row in results.rows("peers", "faster"):
+        if row["peer"] == "rliable":
+            what = f"{names[row['what']]}, {row['runs']} runs x {row['environments']} environments"
+        else:
+            what = f"equilibrium of the game, {row['states']:,} states"
+        lines.append(
+            [what, duration(row["seconds"]), row["peer"], duration(row["peer_seconds"]), digits(row["faster"])]
+        )
+    return table(["what", "untuned", "peer", "peer's time", "times as fast"], lines)
+
+
+def peers_resamples(results: Results) -> str:
+    found = results.rows("peers", "peer_resamples")
+    few = ", ".join(f"{row['peer_resamples']:,}" for row in found[:2])
+    return f"{found[0]['resamples']:,} resamples on both sides; rliable's time is that of fewer ({few}), extrapolated"
 
 
 PARTS: Mapping[str, Part] = {
@@ -360,4 +401,6 @@ PARTS: Mapping[str, Part] = {
     "speed-moves": moves,
     "speed-whole": whole,
     "speed-reporting": reporting,
+    "speed-peers": peers,
+    "speed-peers-resamples": peers_resamples,
 }

@@ -9,8 +9,8 @@ Public are the names that `dir(untuned)` lists, and nothing else. Each is loaded
 - Algorithms and environments: `algorithm`, `algorithms`, `environment`, `environments`; your own with `Definition`,
   `Draw`, `Trainer`, `from_gymnasium`.
 - Errors: `UntunedError` and its subclasses.
-- Modules: `agents`, `distributions`, `figures`, `intervals`, `kernels`, `lab`, `sb3`, `tables`, `types`. Their public
-  names are those without a leading underscore.
+- Modules: `agents`, `distributions`, `figures`, `intervals`, `kernels`, `lab`, `protocols`, `sb3`, `summaries`,
+  `tables`, `types`. Their public names are those without a leading underscore.
 
 Every other module (`untuned.collect`, `untuned.judge`, `untuned.reports`, `untuned.adapters`, ...) is private: it may
 change in any release. `docs/reference/python.md` describes what is public.

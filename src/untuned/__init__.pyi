@@ -6,7 +6,9 @@ from untuned import figures as figures
 from untuned import intervals as intervals
 from untuned import kernels as kernels
 from untuned import lab as lab
+from untuned import protocols as protocols
 from untuned import sb3 as sb3
+from untuned import summaries as summaries
 from untuned import tables as tables
 from untuned import types as types
 from untuned.adapters.exports import export as export
@@ -23,6 +25,7 @@ from untuned.adapters.sources import read_scores as read_scores
 from untuned.adapters.training.trainer import Trainer as Trainer
 from untuned.adapters.training.trial import train_trial as train_trial
 from untuned.api import collect_scores as collect_scores
+from untuned.api import compare_methods as compare_methods
 from untuned.api import design as design
 from untuned.api import evaluate as evaluate
 from untuned.api import plan as plan
@@ -39,6 +42,7 @@ from untuned.collect.environments.registry import environments as environments
 from untuned.collect.runner.trial import run_trial as run_trial
 from untuned.collect.session import Session as Session
 from untuned.collect.session import merge as merge
+from untuned.collect.session import repair as repair
 from untuned.collect.study import Study as Study
 from untuned.collect.trial import Trial as Trial
 from untuned.diagnostics.diagnosis import Diagnosis as Diagnosis

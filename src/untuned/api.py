@@ -15,7 +15,7 @@ from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
 from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
-from untuned.judge.judging import Judging
+from untuned.judge.judging import DELTA, GAME, RESAMPLES, SEED, UNIFORM, Judging, without_variants
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
 
@@ -26,12 +26,18 @@ if TYPE_CHECKING:
     from untuned.collect.shard import Shard
     from untuned.collect.study import Study
     from untuned.histories import Histories
+    from untuned.judge.comparing.records import MethodComparison
+    from untuned.judge.summaries.intervals import Interval
+    from untuned.judge.summaries.records import Summaries
+    from untuned.judge.summaries.summarizing import Progress as Resampling
     from untuned.plans import Design, Plan
     from untuned.races.course import Course
     from untuned.races.racing import Look
     from untuned.races.result import Race
     from untuned.races.rules import Rule
     from untuned.reports.report import Report
+    from untuned.scores import Floats
+    from untuned.verdicts import Weighting
 
 
 #: All options of `read_scores`, whatever the source.
@@ -101,6 +107,7 @@ def evaluate(
     """
     judging, reading = _judging(READING, judging, **options)
     source = scores if isinstance(scores, Imported) else read(scores, **reading)
+    judging = without_variants(judging, reading.get("without"))
     findings = sound(source, reading.get("accept") or ())
     found = with_findings(judging.judge(source.table, workers=workers, progress=progress), source, findings)
     return approximated(found, workers=workers, progress=progress) if approximate else found
@@ -110,6 +117,77 @@ def _judging(others: Iterable[str], judging: Judging | None = None, **options: A
     """Return the `Judging` record, and the remaining options, which ``others`` must name."""
     chosen, rest = split(options, Judging, others)
     return dataclasses.replace(judging or Judging(), **chosen), rest
+
+
+def compare_methods(
+    scores: Any,
+    *,
+    out: str | Path | None = None,
+    delta: float = DELTA,
+    resamples: int = 2_000,
+    seed: int = SEED,
+    title: str = "Ways of evaluating, compared",
+    command: str = "",
+    workers: int | None = None,
+    progress: "Resampling | None" = None,
+    **options: Any,
+) -> "MethodComparison":
+    """Return what each way of evaluating concludes from the same scores, where they disagree, and why.
+
+    The ways are untuned's rankings and verdicts; the paper's three methods as published; mean, median and interquartile
+    mean of min-max-normalised scores and the probability of improvement, with bootstrap intervals; performance ratios
+    to every algorithm; t tests on every environment, without and with Bonferroni's correction; and mean ranks. The
+    paper's arguments about them are measured on these scores: what another denominator, one terrible algorithm and
+    copies of an environment change.
+
+    Parameters
+    ----------
+    scores
+        What `untuned.read_scores` takes, of two algorithms or more.
+    out
+        Where to write a page that needs no network; None for none.
+    delta
+        The probability that intervals may miss or aim to miss, 0.05 by default.
+    resamples
+        Of bootstraps, 2,000 by default.
+    seed
+        Where the bootstraps' random numbers begin, 0 by default.
+    title
+        Of the page.
+    command
+        How to repeat it, for the page.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+    progress
+        Called with the name of the step, how much of it is done, and how much there is.
+    **options
+        Those of `untuned.read_scores`.
+
+    Examples
+    --------
+    >>> import numpy as np, untuned
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {"mine": {"maze": rng.normal(8, 1, 20), "arm": rng.normal(40, 9, 20)},
+    ...           "theirs": {"maze": rng.normal(5, 1, 20), "arm": rng.normal(30, 9, 20)}}
+    >>> found = untuned.compare_methods(scores, resamples=100)
+    >>> found.sentences()[0]
+    'All 17 ways put mine first.'
+    """
+    from untuned.judge.comparing.compare import compared
+
+    if out is not None:
+        from untuned.reports.methods_page.render import check_page
+
+        check_page(out)
+    judging = Judging(delta=delta, resamples=resamples, seed=seed)
+    source = scores if isinstance(scores, Imported) else read(scores, **options)
+    sound(source, options.get("accept") or ())
+    found = compared(source.table, judging, workers=processors() if workers is None else workers, progress=progress)
+    if out is not None:
+        from untuned.reports.methods_page.render import save
+
+        save(found, out, title=title, command=command)
+    return found
 
 
 def collect_scores(
@@ -140,6 +218,119 @@ def collect_scores(
 
     with Session.open(study, folder, shard=shard, replace=replace) as session:
         return session.collect(**options)
+
+
+def summarize(
+    scores: Any,
+    statistics: Any = "iqm",
+    *,
+    normalise: Any = None,
+    weights: Any = UNIFORM,
+    interval: "Interval" = "percentile",
+    delta: float = DELTA,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    thresholds: Sequence[float] | None = None,
+    workers: int | None = None,
+    progress: "Resampling | None" = None,
+    **options: Any,
+) -> "Summaries":
+    """Return summaries of normalised scores with bootstrap intervals, approximate, and the guaranteed verdicts.
+
+    Every cell is resampled by itself; cells may have different numbers of runs. Within an environment all runs weigh
+    the same.
+
+    Parameters
+    ----------
+    scores
+        An `Evaluation`, whose verdicts are shown; or scores of any kind, which are evaluated as well.
+    statistics
+        One or several: ``"iqm"``, ``"median"``, ``"mean"``, ``"geometric-mean"``, ``"optimality-gap"``; ``"poi"`` for
+        the probability of improvement of all pairs; ``"profile"`` and ``"mean-profile"`` for performance profiles; or a
+        function of an algorithm's normalised scores, a list with an array for every environment.
+    normalise
+        How scores come to a common scale: None for scores as they are; ``{environment: (zero, one)}`` for two reference
+        scores of each; ``"min-max"``, ``"mean-min-max"``, ``"range"`` for the declared ranges, ``"percentiles"``,
+        ``"policy-percentiles"`` for built-in environments, ``"ratio:ALGORITHM"``; or `summaries.MinMax`, `Ratio`,
+        `Percentiles`, `PolicyPercentiles`.
+    weights
+        Of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
+    interval
+        ``"percentile"``, ``"basic"`` or ``"bca"``.
+    delta
+        The probability with which every interval by itself aims to miss, 0.05 by default.
+    resamples
+        How many resamples, 10,000 by default.
+    seed
+        Where their random numbers begin, 0 by default.
+    thresholds
+        Of performance profiles; unless given, from the lowest to the highest normalised score.
+    workers
+        How many threads, by default one per processor; no number depends on it.
+    progress
+        Called with the name of the step, how much of it is done, and how much there is.
+    **options
+        Those of `untuned.read_scores`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from untuned import summaries
+    >>> rng = np.random.default_rng(0)
+    >>> scores = {"mine": {"maze": rng.normal(8, 1, 10), "arm": rng.normal(40, 9, 12)},
+    ...           "theirs": {"maze": rng.normal(5, 1, 10), "arm": rng.normal(30, 9, 10)}}
+    >>> found = summaries.summarize(scores, "iqm", normalise={"maze": (0, 10), "arm": (0, 50)})
+    >>> found.rows()[0]["algorithm"]
+    'mine'
+    """
+    from untuned.collect.runner.random_policies import random_policies
+    from untuned.judge.summaries.normalisations import POLICY_PERCENTILES, PolicyPercentiles
+    from untuned.judge.summaries.summarizing import summarized
+    from untuned.judge.weights import fixed
+
+    evaluation: Evaluation | None = None
+    if isinstance(scores, Evaluation):
+        if options:
+            raise InvalidInput(f"{', '.join(options)}: an evaluation has read its scores, leave these options out")
+        evaluation, table = scores, scores.scores
+    else:
+        found = read(scores, **options)
+        table = found.table
+        if len(table.algorithms) > 1:
+            beside = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
+            evaluation = evaluate(found, weights=beside, delta=delta, workers=workers, accept=options.get("accept"))
+    if isinstance(weights, str) and weights not in (GAME, UNIFORM):
+        raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
+    if isinstance(weights, str) and weights == GAME:
+        if evaluation is None or not any(each.weights == GAME for each in evaluation.rankings):
+            raise InvalidInput(
+                "there are no weights of the game: it takes two algorithms and two environments, and an evaluation "
+                "under the game's weights"
+            )
+        weight_e: Floats = evaluation.under(GAME).environment_weights
+        kind: Weighting = GAME
+    else:
+        q_er = fixed(weights, table.algorithms, table.environments)
+        assert q_er is not None
+        weight_e = q_er.sum(axis=1)
+        kind = UNIFORM if isinstance(weights, str) else "given"
+    if isinstance(normalise, str) and normalise == POLICY_PERCENTILES:
+        normalise = PolicyPercentiles(random_policies(table.environments))
+    done = summarized(
+        table,
+        statistics,
+        normalise=normalise,
+        weight_e=weight_e,
+        weights=kind,
+        interval=interval,
+        delta=delta,
+        resamples=resamples,
+        seed=seed,
+        thresholds=thresholds,
+        workers=processors() if workers is None else workers,
+        progress=progress,
+    )
+    return dataclasses.replace(done, evaluation=evaluation)
 
 
 @takes_options_of(Judging)
@@ -560,9 +751,12 @@ def _course(found: Evaluation, folder: str | Path) -> "Course | None":
     return course.ordered(found.algorithms)
 
 
-def _histories(found: Evaluation, folder: str | Path) -> "Histories":
+def _histories(found: Evaluation, folder: str | Path) -> "Histories | None":
     from untuned.adapters.histories import read_histories
 
+    if "protocol" in found.provenance:
+        # Its runs are not its trials.
+        return None
     histories = read_histories(folder)
     if not any((a, e) in histories.cells for a in found.algorithms for e in found.environments):
         raise InvalidInput(

@@ -1,16 +1,18 @@
 """Whether scores may be judged: what the doctor finds, and what stops an evaluation."""
 
 import dataclasses
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from untuned.adapters.score_files.identity import NotTrials
 from untuned.adapters.score_files.importing import CODES, Imported, size
-from untuned.adapters.sources import read
+from untuned.adapters.sources import as_paths, read
 from untuned.diagnostics.diagnose import CHECKS, diagnose
 from untuned.diagnostics.diagnosis import Diagnosis
-from untuned.diagnostics.finding import SEVERITIES, Finding
+from untuned.diagnostics.finding import SEVERITIES, Finding, counted
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.scores import NotFinite
@@ -19,14 +21,18 @@ from untuned.scores import NotFinite
 _TOLD = ("failed-trials", "missing-cells", "few-runs")
 
 
-def check(source: Any, **options: Any) -> Diagnosis:
+def check(source: Any, *, tell: Callable[[int, int], None] | None = None, **options: Any) -> Diagnosis:
     """Return what is wrong with scores, as far as scores can show it, before they are judged.
+
+    Of a study, every stored trial is verified first.
 
     Parameters
     ----------
     source
         What `untuned.read_scores` takes: paths of files, folders or a study, a data frame, a dictionary, an array, a
         `ScoreTable`.
+    tell
+        Called now and then with the number of a study's trials that were verified, and how many there are.
     **options
         For `untuned.read_scores`.
 
@@ -45,6 +51,9 @@ def check(source: Any, **options: Any) -> Diagnosis:
     >>> untuned.check(pasted, axes="algorithm,environment,run").serious[0].code
     'repeated-runs'
     """
+    for path in as_paths(source):
+        if damage := _damage(path, tell):
+            return Diagnosis((_damaged(path, damage),), "results that are damaged")
     try:
         found = source if isinstance(source, Imported) else read(source, **options)
     except NotTrials as error:
@@ -52,6 +61,29 @@ def check(source: Any, **options: Any) -> Diagnosis:
     except NotFinite as error:
         return Diagnosis((_not_finite(error),), "scores that are not all finite")
     return Diagnosis(_findings(found), found.summary or size(found.table))
+
+
+def _damage(path: Path, tell: Callable[[int, int], None] | None) -> tuple[str, ...]:
+    """Return what is damaged in the results of a study; empty for other files."""
+    # Imported here: a table needs none of the code that runs trials.
+    from untuned.collect.session import Session, is_study
+
+    if not is_study(path):
+        return ()
+    with Session.at(path) as session:
+        return session.store.damage(tell)
+
+
+def _damaged(path: Path, damage: tuple[str, ...]) -> Finding:
+    return Finding(
+        "damaged-results",
+        "serious",
+        f"The results are damaged in {counted(len(damage), 'place')}.",
+        "What is read there is not what was stored, so nothing is judged before it is repaired.",
+        f"Bring back a copy; or `untuned repair {shlex.quote(str(path))}` sets the damaged trials "
+        "aside, and running the study again collects them anew. Nothing else was looked at.",
+        damage,
+    )
 
 
 def _findings(source: Imported) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from html import escape
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.diagnostics.finding import Finding
-from untuned.errors import UnknownName
+from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats, Ints, Range, ScoreTable
-from untuned.statements import approximation, comparison, direct, failed, failed_throughout, next_steps, statement
+from untuned.statements import (
+    approximation,
+    comparison,
+    direct,
+    failed,
+    failed_throughout,
+    next_steps,
+    statement,
+    variants,
+)
 from untuned.verdicts import NOT_SEPARABLE, TITLES, Pairs, Verdict, listed, sentences
 from untuned.verdicts import Weighting as Weighting
 
@@ -384,6 +394,10 @@ class Evaluation:
         weights: Floats = self.q_er.sum(axis=0)
         return weights
 
+    def score(self, algorithm: str) -> float:
+        """Return an algorithm's aggregate score."""
+        return float(self.score_a[self._number(algorithm)])
+
     def interval(self, algorithm: str) -> tuple[float, float]:
         """Return the interval on an algorithm's aggregate score."""
         a = self._number(algorithm)
@@ -409,6 +423,16 @@ class Evaluation:
     def partial_order(self) -> tuple[tuple[str, str], ...]:
         """The pairs (better, worse) with nothing between them; all other verdicts follow from these."""
         return tuple((self.algorithms[a], self.algorithms[b]) for a, b in self.pairs.covers())
+
+    @property
+    def rank_sets(self) -> dict[str, range]:
+        """The places that the verdicts allow every algorithm, 1 is the best; the best algorithms first.
+
+        They are the places that it has in all rankings which contradict no verdict. All sets hold together, with the
+        verdicts.
+        """
+        found = self.ranks
+        return {self.algorithms[a]: range(int(found.best[a]), int(found.worst[a]) + 1) for a in self.order}
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -463,9 +487,10 @@ class Evaluation:
         return self.algorithms.index(algorithm)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per algorithm, the best first: name, score, low, high, rank, rank_low, rank_high.
+        """Return one record per algorithm, the best first: name, score, low, high, rank, rank_worst, rank_best.
 
-        As in the paper, rank_low belongs to the low end of the score: it is the worst rank the intervals allow.
+        ``rank_low`` and ``rank_high`` are the same as ``rank_worst`` and ``rank_best``: as in the paper, the low rank
+        belongs to the low end of the score.
         """
         return [
             {
@@ -476,6 +501,8 @@ class Evaluation:
                 "rank": int(self.ranks.rank[a]),
                 "rank_low": int(self.ranks.worst[a]),
                 "rank_high": int(self.ranks.best[a]),
+                "rank_worst": int(self.ranks.worst[a]),
+                "rank_best": int(self.ranks.best[a]),
             }
             for a in self.order
         ]
@@ -493,6 +520,8 @@ class Evaluation:
                 "rank": int(ranks.rank[a]) if self.trials_ae[a, e] else None,
                 "rank_low": int(ranks.worst[a]),
                 "rank_high": int(ranks.best[a]),
+                "rank_worst": int(ranks.worst[a]),
+                "rank_best": int(ranks.best[a]),
             }
             for e, ranks in enumerate(self.means.ranks)
             # NaN, where nothing was measured, sorts last.
@@ -539,10 +568,38 @@ class Evaluation:
         ]
 
     def to_frame(self) -> "polars.DataFrame":
-        """Return `rows` as a polars DataFrame; ``.to_pandas()`` converts it."""
+        """Return `rows` as a polars DataFrame."""
         import polars
 
         return polars.DataFrame(self.rows())
+
+    def to_pandas(self) -> Any:
+        """Return `rows` as a pandas DataFrame."""
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise InvalidInput("a pandas DataFrame needs pandas: pip install pandas") from None
+        return pandas.DataFrame(self.rows())
+
+    def to_latex(self, label: str | None = None) -> str:
+        r"""Return the aggregate scores as a table of LaTeX: `untuned.tables` has more tables and formats.
+
+        Parameters
+        ----------
+        label
+            What ``\ref`` calls it.
+        """
+        return str(import_module("untuned.tables").aggregate(self).to_latex(label))
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Return matplotlib Axes with the aggregate scores and their intervals: `untuned.figures` has more figures.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new Figure unless given.
+        """
+        return import_module("untuned.figures").aggregate(self, ax=ax)
 
     def to_dict(self, *, percentiles: bool = False) -> dict[str, Any]:
         """Return everything as plain JSON types; infinite and missing numbers are None.
@@ -664,17 +721,16 @@ class Evaluation:
     def _condition(self) -> str:
         if not self.anytime:
             given = any(each.weights == "given" for each in self.rankings)
-            return f"if the numbers of trials{' and the weights' if given else ''} were chosen beforehand"
+            others = ["the weights"] * given + ["the families"] * bool(variants(self))
+            return f"if {listed(['the numbers of trials', *others])} were chosen beforehand"
         if self.derived.undeclared:
             return (
                 f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
                 "the race, which declared otherwise"
             )
         if self.judging.max_algorithms is None:
-            return (
-                "however often you look, unless algorithms, environments, weights or delta were chosen because of what "
-                "was seen"
-            )
+            chosen = f"algorithms, environments,{' families,' * bool(variants(self))} weights or delta"
+            return f"however often you look, unless {chosen} were chosen because of what was seen"
         return (
             f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
             "environments"
@@ -694,6 +750,7 @@ class Evaluation:
         lines = [
             f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}",
             *failed(self),
+            *variants(self),
         ]
         for each in self.each_ranking:
             lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
@@ -702,11 +759,18 @@ class Evaluation:
         return "\n".join([*lines, *self.comparison, self.claim, *(f"Note: {warning}" for warning in self.warnings)])
 
     def _repr_html_(self) -> str:
-        """Return the tables as a notebook shows them."""
-        head = _html_row("th", ["algorithm", "score", "low", "high", "rank (worst, best)"])
-        shown = [_html_lines(failed(self))]
+        """Return the tables, with the intervals drawn, and the verdicts, as a notebook shows them."""
+        shown = [_html_lines((*failed(self), *variants(self)))]
         for each in self.each_ranking:
-            body = "".join(_html_row("td", row) for row in each._shown())
+            numbers = list(each._shown())
+            # Where every rank is possible, the column would say nothing.
+            ranked = any((row["rank_worst"], row["rank_best"]) != (len(numbers), 1) for row in each.rows())
+            heads = ["algorithm", "score", "low", "high", *(["rank (worst, best)"] if ranked else [])]
+            head = _html_row("th", heads).replace("</tr>", "<th>0 to 1</th></tr>")
+            body = "".join(
+                _html_row("td", row if ranked else row[:-1]).replace("</tr>", f"<td>{_interval_svg(record)}</td></tr>")
+                for row, record in zip(numbers, each.rows(), strict=True)
+            )
             shown.append(
                 f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
                 f"<tbody>{body}</tbody></table>{_html_lines(each.verdicts)}"
@@ -723,6 +787,23 @@ class Evaluation:
             )
             for row in self.rows()
         ]
+
+
+#: Of the drawing of an interval, in pixels.
+_SVG_WIDTH, _SVG_HEIGHT = 160, 14
+
+
+def _interval_svg(row: Mapping[str, Any]) -> str:
+    """Return an interval on the scale from 0 to 1 as a line with a dot, in the colour of the text around it."""
+    score, low, high = (4.0 + min(max(row[key], 0.0), 1.0) * (_SVG_WIDTH - 8) for key in ("score", "low", "high"))
+    middle = _SVG_HEIGHT / 2
+    return (
+        f'<svg width="{_SVG_WIDTH}" height="{_SVG_HEIGHT}" role="img" stroke="currentColor" fill="currentColor" '
+        f'aria-label="{row["low"]:.2f} to {row["high"]:.2f}">'
+        f'<line x1="4" x2="{_SVG_WIDTH - 4}" y1="{middle}" y2="{middle}" stroke-opacity="0.2"/>'
+        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}" stroke-width="2"/>'
+        f'<circle cx="{score:.1f}" cy="{middle}" r="3"/></svg>'
+    )
 
 
 def percent(delta: float) -> str:

@@ -7,6 +7,7 @@ algorithm looks the same in all of them.
 
 from untuned.reports.figures.aggregates import aggregate as aggregate
 from untuned.reports.figures.closing import closing as closing
+from untuned.reports.figures.critical import critical_difference as critical_difference
 from untuned.reports.figures.distributions import distribution_grid as distribution_grid
 from untuned.reports.figures.distributions import distributions as distributions
 from untuned.reports.figures.distributions import quantile_grid as quantile_grid
@@ -14,6 +15,7 @@ from untuned.reports.figures.distributions import quantiles as quantiles
 from untuned.reports.figures.distributions import trials_effect as trials_effect
 from untuned.reports.figures.files import save as save
 from untuned.reports.figures.files import save_all as save_all
+from untuned.reports.figures.forest import forest as forest
 from untuned.reports.figures.illustration import percentile_illustration as percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid as learning_curve_grid
 from untuned.reports.figures.learning import learning_curves as learning_curves
@@ -23,5 +25,9 @@ from untuned.reports.figures.matrices import verdict_matrix as verdict_matrix
 from untuned.reports.figures.matrices import weights as weights
 from untuned.reports.figures.order import partial_order as partial_order
 from untuned.reports.figures.overview import summary as summary
+from untuned.reports.figures.profiles import performance_profile as performance_profile
+from untuned.reports.figures.profiles import probability_of_improvement as probability_of_improvement
 from untuned.reports.figures.responses import hyperparameter as hyperparameter
 from untuned.reports.figures.responses import hyperparameter_grid as hyperparameter_grid
+from untuned.reports.figures.strips import strip as strip
+from untuned.reports.figures.strips import strip_grid as strip_grid

@@ -111,7 +111,7 @@ class Plan:
         return _all([pair.trials for pair in self.pairs], self.fewest)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one record per pair that is not separable yet: a, b, trials, more (than the smallest cell has), why."""
+        """Return a record per pair that is not separable yet: a, b, trials, more (than in the smallest cell), why."""
         return [
             {
                 "a": pair.a,

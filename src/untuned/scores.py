@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from untuned.errors import InvalidInput, UnknownName
+from untuned.families import Families, among
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,6 +83,8 @@ class ScoreTable:
         a study that was not raced.
     declared
         What was declared before the race; None for a study that was not raced.
+    families
+        The families of variants that the study declares, by name; None for other scores.
     """
 
     algorithms: tuple[str, ...]
@@ -95,6 +98,7 @@ class ScoreTable:
     failed_ae: Ints | None = None
     rounds: Ints | None = None
     declared: Mapping[str, Any] | None = None
+    families: Families | None = None
 
     @classmethod
     def from_dict(
@@ -328,6 +332,7 @@ class ScoreTable:
             runs=None if self.runs is None else tuple(tuple(self.runs[a][e] for e in columns) for a in rows),
             failed_ae=part(self.failed_ae),
             rounds=part(self.rounds),
+            families=among(self.families, [self.environments[e] for e in columns]),
         )
 
     def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[dict[str, Any]]]:

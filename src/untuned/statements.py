@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from untuned import families
 from untuned.scores import Ints, spread
 from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed
 
@@ -53,6 +54,12 @@ def _failed(row: Mapping[str, Any]) -> str:
     where = listed(row["environments"])
     counts = "it counts" if count == 1 else "they count"
     return f"{name} failed in {count:,} of {trials:,} trials ({where}); {counts} as the worst score."
+
+
+def variants(evaluation: "Evaluation") -> tuple[str, ...]:
+    """Return a sentence on the environments that count as one; nothing where there are none."""
+    named = families.listed(evaluation.judging.families or {})
+    return (f"Variants count together as much as one environment: {named}.",) if named else ()
 
 
 def failed_throughout(evaluation: "Evaluation") -> tuple[str, ...]:
@@ -255,9 +262,12 @@ def statement(evaluation: "Evaluation") -> str:
         f"{promise}, for independent trials, {looks}.",
         *(_found_by(each) for each in evaluation.each_ranking),
     ]
+    found[1:1] = variants(evaluation)
     reduced = evaluation.provenance.get("score of a run")
     if reduced:
         found.insert(1, f"The score of a run is {reduced}.")
+    if protocol := evaluation.provenance.get("protocol"):
+        found.insert(1, f"One trial is a whole procedure, tuning included ({protocol}).")
     failures = [f"{row['failed']:,} of {row['trials']:,} of {row['algorithm']}" for row in evaluation.failures]
     if failures:
         found.insert(1, f"Trials that failed ({listed(failures)}) count as the worst score of their environment.")
@@ -276,7 +286,8 @@ def _looks(evaluation: "Evaluation") -> str:
     """Return what the promise depends on, as something that was so."""
     if not evaluation.anytime:
         given = any(each.weights == "given" for each in evaluation.rankings)
-        return f"their number{' and the weights' if given else ''} chosen beforehand"
+        others = ["the weights"] * given + ["the families"] * bool(variants(evaluation))
+        return f"{listed(['their number', *others])} chosen beforehand"
     if evaluation.derived.undeclared:
         changed = listed(evaluation.derived.undeclared)
         return (
@@ -285,10 +296,8 @@ def _looks(evaluation: "Evaluation") -> str:
         )
     most = evaluation.judging.max_algorithms
     if most is None:
-        return (
-            "however often results were looked at; algorithms, environments, weights and delta were not chosen because "
-            "of them"
-        )
+        chosen = f"algorithms, environments,{' families,' * bool(variants(evaluation))} weights and delta"
+        return f"however often results were looked at; {chosen} were not chosen because of them"
     return f"however often results were looked at, for up to {most} algorithms, a number chosen beforehand"
 
 

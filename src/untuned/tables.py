@@ -7,6 +7,7 @@ is promised. CSV is for programs: every number in a column of its own, with all 
 from untuned.reports.tables.cells import Column as Column
 from untuned.reports.tables.cells import Count as Count
 from untuned.reports.tables.cells import Estimate as Estimate
+from untuned.reports.tables.cells import Measured as Measured
 from untuned.reports.tables.cells import Row as Row
 from untuned.reports.tables.cells import Standing as Standing
 from untuned.reports.tables.cells import Text as Text
@@ -18,5 +19,9 @@ from untuned.reports.tables.content import pairs as pairs
 from untuned.reports.tables.content import weights as weights
 from untuned.reports.tables.digits import Digits as Digits
 from untuned.reports.tables.digits import digits as digits
+from untuned.reports.tables.printed import printed as printed
 from untuned.reports.tables.saving import save_all as save_all
+from untuned.reports.tables.summaries import improvement as improvement
+from untuned.reports.tables.summaries import profile as profile
+from untuned.reports.tables.summaries import summaries as summaries
 from untuned.reports.tables.table import Table as Table

@@ -6,6 +6,7 @@ from untuned.collect.definitions.draw import Noted as Noted
 from untuned.collect.progress import Progress as Progress
 from untuned.collect.session import CellStatus as CellStatus
 from untuned.collect.session import Collected as Collected
+from untuned.collect.store.damage import Repaired as Repaired
 from untuned.diagnostics.finding import Finding as Finding
 from untuned.evaluation import Derived as Derived
 from untuned.evaluation import HeadToHead as HeadToHead

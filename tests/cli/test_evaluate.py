@@ -67,7 +67,17 @@ def test_json_is_the_library_s_and_has_what_is_promised(file: Path) -> None:
     assert facts == untuned.evaluate(str(file)).to_dict()
     assert (facts["method"], facts["valid"], facts["delta"]) == ("pairing", True, 0.05)
     assert [each["name"] for each in facts["algorithms"]] == ["sarsa", "q", "ppo <b>"]
-    assert set(facts["algorithms"][0]) == {"name", "score", "low", "high", "rank", "rank_low", "rank_high"}
+    assert set(facts["algorithms"][0]) == {
+        "name",
+        "score",
+        "low",
+        "high",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "rank_worst",
+        "rank_best",
+    }
     assert [each["name"] for each in facts["environments"]] == list(ENVIRONMENTS)
     assert sum(each["weight"] for each in facts["environments"]) == pytest.approx(1.0)
     assert sum(each["weight"] for each in facts["references"]) == pytest.approx(1.0)
@@ -130,7 +140,8 @@ def test_means_on_each_environment(file: Path) -> None:
     rows = [line.split() for line in maze.splitlines() if line.startswith(("sarsa", "q", "ppo"))]
     means = {row["algorithm"]: row for row in untuned.evaluate(file, ranges={"maze": (-8, 8)}).environment_rows()[:3]}
     assert rows[0][:4] == ["sarsa", *(f"{means['sarsa'][key]:.3f}" for key in ("mean", "mean_low", "mean_high"))]
-    assert " - " in arm
+    # Without a range there are neither intervals nor ranks.
+    assert arm.split("\n")[1].split() == ["algorithm", "mean"]
     assert "--range NAME=LOW:HIGH" in printed
     everywhere = succeeded("evaluate", str(file), "--by-environment", "--range=-8:8")
     assert "--range NAME" not in everywhere

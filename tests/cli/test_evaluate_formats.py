@@ -89,7 +89,9 @@ def test_json_has_a_short_form(evaluate: Call, file: Path) -> None:
     [
         (["--json", "--format", "csv"], ("--json and --format csv", "leave one of them out")),
         (["--json", "--format", "text"], ("--json and --format text",)),
-        (["--format", "html"], ("--format html", "text or json or markdown or csv or latex")),
+        (["--format", "pdf"], ("--format pdf", "text or json or markdown or csv or latex or html")),
+        (["--table", "mode"], ("--table mode", "mean or median")),
+        (["--table", "mean", "--json"], ("--table", "leave out")),
         (["--percentiles"], ("--percentiles", "add --json")),
         (["--percentiles", "--format", "latex"], ("--percentiles", "add --json")),
     ],

@@ -105,12 +105,12 @@ def test_every_name_and_number_is_there_at_every_width(
 def test_a_narrow_terminal_has_headings_beside_the_numbers(
     evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("COLUMNS", "30")
     lines = evaluate(file).out.splitlines()
     first = untuned.evaluate(file).under("uniform").rows()[0]
     at = lines.index(first["name"])
-    assert lines[at + 1] == f"  score {first['score']:.4f}  low {first['low']:.4f}  high {first['high']:.4f}"
-    assert lines[at + 2] == f"  rank {first['rank']}  worst {first['rank_low']}  best {first['rank_high']}"
+    assert lines[at + 1] == f"  score {first['score']:.4f}  low {first['low']:.4f}"
+    assert lines[at + 2].startswith(f"  high {first['high']:.4f}")
 
 
 def test_colour_is_for_those_who_see_it(evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path:
     assert "22 mean scores compared" in said.words
     assert "66 of 66 trials (100 %)" in said.err
     assert trials(out) == 66
-    for name in ("report.html", "reproduction.json", "tables/table-1-pbp.tex", "figures/aggregate.pdf"):
+    for name in ("report.html", "reproduction.json", "tables/table-1.tex", "figures/aggregate.pdf"):
         assert (out / name).is_file(), name
     facts = json.loads((out / "reproduction.json").read_text(encoding="utf-8"))
     assert facts["table_2"] is None

@@ -209,6 +209,7 @@ NOT_RUN = (
     NotRun(r"python3? -m venv\b", check_nothing, "an environment of one's own", everywhere=True),
     NotRun(r"(source|\.) (\S+/)?activate$", check_nothing, "an environment of one's own", everywhere=True),
     NotRun(r"ray (start|stop|status|up|down|submit|job)\b", check_ray, "needs machines", everywhere=True),
+    NotRun(r"export RAY_AUTH_MODE=", check_nothing, "a cluster with a token; tests/contract/test_ray.py has one"),
     NotRun(r"git (clone|checkout|pull)\b", check_nothing, "needs a network", everywhere=True),
     NotRun(r"(scp|rsync|ssh) ", check_nothing, "needs another machine", everywhere=True),
     NotRun(r"(sbatch|srun|squeue|scancel) ?", check_nothing, "needs Slurm", everywhere=True),

@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 #: The modules that the extras bring, themselves or through what they depend on.
 ABSENT = (
-    *("matplotlib", "PIL", "contourpy", "kiwisolver", "fontTools", "jinja2", "markupsafe", "plotly", "narwhals"),
+    *("matplotlib", "PIL", "contourpy", "kiwisolver", "fontTools", "jinja2", "markupsafe"),
     *("gymnasium", "farama_notifications", "ray", "stable_baselines3", "pandas", "pyarrow"),
 )
 #: What a public name needs beyond a plain install.

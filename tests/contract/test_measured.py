@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
-LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors", "gallery")
+LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors", "gallery", "protocols")
 
 
 # --- the pages
@@ -295,6 +295,7 @@ TINY = {
     "report": "--boards small --only page --trials 20",
     "race_errors": "--races 1 --trials 60 --populations coins",
     "gallery": "--no-plans",
+    "protocols": "--replications 3 --draws 2 --seeds 2 --algorithms sarsa q",
 }
 
 
@@ -337,6 +338,7 @@ def test_a_tiny_run_writes_the_rows_of_which_pages_are_made(
         ("pooled_plan", "--boards 0"),
         ("report", "--trials 0"),
         ("race_errors", "--races 0"),
+        ("protocols", "--seeds 1"),
     ],
 )
 def test_impossible_numbers_are_refused(

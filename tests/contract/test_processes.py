@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 import untuned
 from support import needs
 from support.exporting import exported
+from support.processes import children, eventually
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
 from untuned.collect.engines.worker_process import WorkerProcess
 from untuned.collect.store.store import Store
@@ -35,14 +35,6 @@ def with_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 def study(use: str, trials: int = 2, **options: Any) -> Study:
     there = {"gymnasium": "CartPole-v1", "episodes": 3, "score_range": (0, 500)}
     return Study("s", [{"use": f"support.agents_of_users:{use}", "name": "it"}], [there], trials=trials, **options)
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Wait for it, with a deadline that only ends what would never end, however busy the machine is."""
-    deadline = time.monotonic() + 300.0
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def stored(folder: Path) -> int:
@@ -95,21 +87,6 @@ def test_a_stop_makes_no_failures(to_all: bool, running: Any, tmp_path: Path) ->
     assert "Rerun the command to resume" in said
     with Store.open(tmp_path / "long") as store:
         assert not any(store.failures().values())
-
-
-def children(pid: int) -> set[int]:
-    """Return the processes that say they were made for trials and whose parent this is, or was."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes()
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, IndexError):
-                continue
-            if parent == pid and b"spawn_main" in command:
-                found.add(int(entry.name))
-    return found
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="run this on Linux: it looks in /proc")
@@ -261,7 +238,7 @@ def test_a_process_that_dies_all_the_same_is_told_of(
         return key
 
     monkeypatch.setattr(WorkerProcess, "prepare", prepare)
-    with pytest.raises(UntunedError, match=r"died \(by SIGKILL\): what is finished is kept"):
+    with pytest.raises(UntunedError, match=r"died 5 times \(by SIGKILL\): what is finished is kept"):
         collect_scores(COMPILED, tmp_path / "study", workers=2)
     monkeypatch.undo()
     assert stored(tmp_path / "study") >= 1

@@ -2,6 +2,9 @@
 
 import dataclasses
 import os
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +16,8 @@ import pytest
 from support import needs
 from support.exporting import exported
 from untuned import Study, collect_scores
-from untuned.errors import AlgorithmFails, InvalidInput
+from untuned.collect.session import Session
+from untuned.errors import AlgorithmFails, InvalidInput, UntunedError
 
 STUDY = Study(
     "small",
@@ -114,6 +118,89 @@ def test_a_cluster_that_does_not_answer(address: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no Ray cluster answers"):
         collect_scores(STUDY, tmp_path / "study", engine="ray", ray_address=address)
     assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_port_that_is_not_rays_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs.extra("ray", "ray")
+    monkeypatch.setattr("untuned.collect.engines.ray._LONGEST_PROBE", 5.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InvalidInput, match="what listens there does not answer as Ray does"):
+            collect_scores(STUDY, tmp_path / "study", engine="ray", ray_address=address)
+    assert not (tmp_path / "study").exists()
+
+
+def in_a_program(address: str, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Collect on a cluster in another program: Ray reads how to authenticate once."""
+    text = 'name = "s"\ntrials = 2\nalgorithms = ["sarsa"]\nenvironments = ["chain-10-stochastic"]\n'
+    (folder / "s.toml").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "untuned", "collect", "s.toml", "--engine", "ray", "--ray-address", address, "--quiet"],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_with_a_token_says_how_to_pass_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs.extra("ray", "ray")
+    pytest.importorskip("ray._private.authentication", reason="install a newer Ray: this one knows no tokens")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # Ray sets it in a process that starts a cluster, as other tests do.
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 2}
+    code = (
+        "import ray, sys\n"
+        "print(ray.init(num_cpus=1, include_dashboard=False, logging_level='error').address_info['gcs_address'])\n"
+        "sys.stdout.flush(); sys.stdin.read()\n"
+    )
+    head = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, **token},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert head.stdout is not None
+        address = head.stdout.readline().strip()
+        for wrong in ({}, {**token, "RAY_AUTH_TOKEN": "fedcba9876543210" * 2}):
+            refused = in_a_program(address, tmp_path, **wrong)
+            said = " ".join(refused.stderr.split())
+            assert refused.returncode == 2
+            assert "requires a token" in said
+            assert "RAY_AUTH_TOKEN_PATH" in said
+        assert in_a_program(address, tmp_path, **token).returncode == 0
+    finally:
+        head.communicate("", timeout=120)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_without_its_head_a_cluster_is_given_up_in_words(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("untuned.collect.engines.ray._HEAD_LOST", 2.0)
+    longer = Study("long", algorithms=["sarsa"], environments=["cart-pole"], trials=3000, seed=1)
+    killed: list[bool] = []
+
+    def kill(progress: Any) -> None:
+        if progress.stored and not killed:
+            killed.append(True)
+            cluster.head_node.kill_gcs_server(check_alive=False)
+
+    with pytest.raises(UntunedError, match=r"head node .* has not answered for 2 seconds: what is finished is kept"):
+        collect_scores(longer, tmp_path / "study", engine="ray", ray_address=cluster.address, watch=kill)
+    with Session.at(tmp_path / "study") as session:
+        assert session.collected
 
 
 def test_another_engine_does_not_exist(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Bounds with parts, and the sums they are made of, against dense versions: short rows and long ones alike."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,7 +54,10 @@ def random_boxes(*key: int) -> Boxes:
         forth, back = ids == ids[a, e, r], ids == ids[r, e, a]
         low[forth], high[forth] = ends
         low[back], high[back] = 1.0 - ends[::-1]
-    return Boxes(low, high, ids)
+    # In half of the boards all environments but the last are variants of one, so that each kind of sum is tested.
+    variants = m - 1 if m > 2 else m
+    share = np.where(np.arange(m) < variants, 1.0 / variants, 1.0) if rng.random() < 0.5 else None
+    return Boxes(low, high, ids, share)
 
 
 def test_the_boards_of_these_tests_are_of_all_kinds() -> None:
@@ -63,6 +67,9 @@ def test_the_boards_of_these_tests_are_of_all_kinds() -> None:
     assert any((found.low_aer[own] == 0.5).any() for found, own in zip(drawn, unknown, strict=True))
     assert any((found.high_aer[own] == 0.5).any() for found, own in zip(drawn, unknown, strict=True))
     assert any((found.low_aer == found.high_aer)[own].any() for found, own in zip(drawn, unknown, strict=True))
+    shares = [found.share_e for found in drawn if found.share_e is not None]
+    assert {tuple(each) for each in shares} >= {(1.0,), (0.5, 0.5), (0.5, 0.5, 1.0)}
+    assert 10 < len(shares) < 30
     for found in drawn:
         np.testing.assert_array_equal(found.low_aer, 1.0 - found.high_aer.transpose(2, 1, 0))
         for number in np.unique(found.same_aer):
@@ -119,7 +126,8 @@ def dense(made: Board, policy: Policy, boxes: Boxes) -> Floats:
     matrix = np.zeros((low.size, low.size))
     for s, t, sign in judging.moves(n, m):
         own, other = (float(bottom[s]), float(top[s])), (float(low[t]), float(high[t]))
-        least, most = bounds.rates(own, other, sign, int(names[s]), int(names[t]), 1.0, made.parts)
+        rate = judging.move_share(t, sign, n, m, boxes.share_e)
+        least, most = bounds.rates(own, other, sign, int(names[s]), int(names[t]), rate, made.parts)
         matrix[s, t] = most if worth[t] > worth[s] else least
     return matrix
 
@@ -154,7 +162,7 @@ def test_the_matrices_of_these_tests_have_every_kind_of_move() -> None:
         found |= set(np.unique(dense(made, policy, boxes)))
         taken = (policy.bottom == policy.top) & (policy.top == 0.5) & (boxes.same_aer.reshape(made.low.shape) != 0)
         halves += int(taken.sum())
-    assert found == {0.0, 1.0 / POPULATION, 1.0}
+    assert found == {0.0, 0.5 / POPULATION, 1.0 / POPULATION, 0.5, 1.0}
     assert halves > 10
 
 
@@ -197,7 +205,7 @@ def test_solutions_are_the_oracles(seed: int, parts: int) -> None:
     rng = np.random.default_rng([seed, parts])
     for goal in goals(boxes, rng):
         expected, values = bounds.bound(
-            boxes.low_aer, boxes.high_aer, boxes.same_aer, parts, goal.reward, goal.plus, goal.minus
+            boxes.low_aer, boxes.high_aer, boxes.same_aer, parts, goal.reward, goal.plus, goal.minus, boxes.share_e
         )
         scale = 1.0 + float(np.abs(goal.reward).max())
         for long in (LONG, SHORT):
@@ -218,6 +226,7 @@ def test_solutions_are_the_oracles(seed: int, parts: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_oracle_without_parts_is_the_published_one(seed: int) -> None:
     boxes = random_boxes(3, seed)
+    # The published game has no families.
     low, high, ids = boxes.low_aer, boxes.high_aer, boxes.same_aer
     edges = judging.edge_bounds(low, high, "structural", ids)
     np.testing.assert_allclose(
@@ -232,6 +241,7 @@ def test_the_oracle_without_parts_is_the_published_one(seed: int) -> None:
 def test_bounds_on_every_aggregate_with_parts(parts: int) -> None:
     for seed in SEEDS[:8]:
         boxes = random_boxes(4, seed)
+        boxes = replace(boxes, share_e=None)
         found = propagated(boxes, parts=parts)
         expected = bounds.aggregate_bounds(boxes.low_aer, boxes.high_aer, boxes.same_aer, parts)
         np.testing.assert_allclose([found.low_a, found.high_a], expected, atol=1e-9)

@@ -37,6 +37,24 @@ def test_mistakes_change_no_number(name: str, seed: int, tmp_path: Path, monkeyp
         fuzzing.check(kind, fuzzing.mutated(stream, stream.choice(kind.bases)), tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_changed_stores_give_the_same_scores_or_none(seed: int, tmp_path: Path) -> None:
+    stream = random.Random(f"store {seed}")
+    stores = fuzzing.Stores(tmp_path)
+    assert stores.check(stores.base)
+    # Some are read, whatever was changed: pages have unused bytes.
+    assert {stores.check(stores.mutated(stream)) for _ in range(120)} == {True, False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_changed_studies_are_what_they_say_or_refused(seed: int, tmp_path: Path) -> None:
+    stream = random.Random(f"study {seed}")
+    studies = fuzzing.Studies(tmp_path)
+    assert {studies.check(studies.mutated(stream)) for _ in range(200)} == {True, False}
+
+
 TRAPS = {
     "a quotation mark in the header, another later": b'algorithm,"environment,score\na,x,1\nb",x,2\n',
     "a quotation mark inside the header's name": b'algorithm,envi"ronment,score\na,x,1\n',

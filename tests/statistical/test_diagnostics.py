@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,6 +50,8 @@ def test_independent_scores_are_not_accused(population: str) -> None:
             scores = scores + 1000.0 * (table % 2) * rng.integers(0, 3, (1, shape[1], 1))
             told.update(finding.code for finding in diagnose(ScoreTable.from_array(scores)))
     assert not ACCUSATIONS & set(told), told
+    # A note, whose rate is 1 of 1,000 tables of normal scores and up to 1 of 100 of others.
+    assert told["alike-environments"] <= 9
 
 
 def curves(rng: np.random.Generator, shape: Shape, noise: float) -> Floats:
@@ -138,3 +141,30 @@ def test_curves_in_columns_are_found(noise: float) -> None:
         level = 1.0 + 0.4 * rng.normal(size=(2, 10, 1))
         found += smooth_columns(list(level * rising + noise * rng.normal(size=(2, 10, 40))))
     assert found >= 48
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_variants_of_an_environment_are_mostly_noted(common: float) -> None:
+    noted, others = 0, 0
+    for number in range(20):
+        rng = np.random.default_rng(number)
+        skill = common * rng.normal(size=(11, 1, 1)) + rng.normal(size=(11, 15, 1))
+        skill[:, 4] = skill[:, 9]
+        table = ScoreTable.from_array(skill + rng.normal(size=(11, 15, 100)))
+        (found,) = [each.where for each in diagnose(table) if each.code == "alike-environments"] or [()]
+        noted += "environment-5 and environment-10" in found
+        others += len(set(found) - {"environment-5 and environment-10"})
+        declared = replace(table, families={"maze": ("environment-5", "environment-10")})
+        again = [each.where for each in diagnose(declared) if each.code == "alike-environments"]
+        assert "environment-5 and environment-10" not in [pair for where in again for pair in where]
+    assert noted >= 14
+    assert others <= 2
+
+
+def test_a_few_algorithms_or_environments_are_no_evidence_of_variants() -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((4, 15), (11, 3)):
+        skill = rng.normal(size=(*shape, 1))
+        skill[:, 1] = skill[:, 2]
+        table = ScoreTable.from_array(skill + rng.normal(size=(*shape, 100)))
+        assert "alike-environments" not in [each.code for each in diagnose(table)]

@@ -45,21 +45,13 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def settled(self) -> None:
-        """Wait until every chart near the window is drawn."""
-        self.page.wait_for_function(
-            """() => [...document.querySelectorAll('.chart')].every((chart) => {
-                const box = chart.getBoundingClientRect();
-                const near = box.top < window.innerHeight && box.bottom > 0;
-                return !near || chart.querySelector('.main-svg') !== null;
-            })"""
-        )
+    def axe(self) -> list[str]:
+        """Return what axe finds wrong with the page as it is now: the rule, and the first elements that break it."""
+        needs.extra("axe_playwright_python", "dev")
+        from axe_playwright_python.sync_playwright import Axe
 
-    def scrolled(self) -> None:
-        """Scroll through the whole page, so that everything on it is drawn."""
-        for chart in self.page.locator(".chart").all():
-            chart.scroll_into_view_if_needed()
-            self.settled()
+        found = Axe().run(self.page).response["violations"]
+        return [f"{each['id']}: {each['help']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in found]
 
 
 @contextmanager
@@ -73,7 +65,6 @@ def visiting(browser: Any, path: Path, **options: Any) -> Iterator[Visit]:
         visit.page.on("dialog", lambda dialog: visit.complaints.append(f"dialog: {dialog.message}"))
         visit.page.on("request", lambda request: visit.requests.append(request.url))
         visit.page.goto(path.resolve().as_uri())
-        visit.settled()
         yield visit
         assert visit.complaints == []
         assert [url for url in visit.requests if not url.startswith(("blob:", "data:"))] == [path.resolve().as_uri()]

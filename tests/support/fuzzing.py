@@ -1,12 +1,14 @@
-"""Files of scores with mistakes in them, and what a strict reading makes of them.
+"""Files of scores, stores and studies with mistakes in them, and what a strict reading makes of them.
 
     python tests/support/fuzzing.py [--minutes M] [--seed N] [--keep FOLDER] [--only KIND ...]
 
 changes files at random until the time is over and stops at the first that is read differently from the slow, obvious
-programs in `oracle.reference`, or that makes the reader fail in another way than by saying what is wrong.
+programs in `oracle.reference`, or that makes the reader fail in another way than by saying what is wrong. A store
+must give the scores that it had before the change, or be refused; a study must be what Python's own reader makes of it.
 """
 
 import argparse
+import contextlib
 import gzip
 import json
 import math
@@ -15,6 +17,7 @@ import re
 import sys
 import tempfile
 import time
+import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +28,16 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from oracle.reference import separated
+from support import stores
 from untuned.adapters.score_files import delimited, json_lines, parquet
 from untuned.adapters.score_files.column_names import Chosen, chosen_columns
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
-from untuned.errors import InvalidInput
+from untuned.collect.resolve import resolve
+from untuned.collect.store.store import RESULTS_NAME
+from untuned.collect.study import Study
+from untuned.errors import InvalidInput, UntunedError
 
 #: What is put into files: what separates, quotes, ends and looks like a number and is none.
 TOKENS = [
@@ -57,7 +64,7 @@ TOKENS = [
 
 #: What is changed without end. Of some ten thousand damaged Parquet files, polars asks for impossible amounts of
 #: memory for one, which ends the process.
-UNENDING = ("csv", "tsv", "jsonl", "gz")
+UNENDING = ("csv", "tsv", "jsonl", "gz", "store", "study")
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,33 +392,207 @@ def check(kind: Kind, data: bytes, folder: Path) -> bool:
     return True
 
 
+class Stores:
+    """Stores with changed bytes.
+
+    Parameters
+    ----------
+    folder
+        Where to make one.
+    """
+
+    suffix = ".sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "store"
+        stores.made(self._folder, trials=25)
+        self.base = (self._folder / RESULTS_NAME).read_bytes()
+        self._right = stores.outcome(self._folder)
+        self._trials = stores.labelled(self._folder)
+
+    def mutated(self, stream: random.Random) -> bytes:
+        """Return the store with one to four changes of bits, bytes, blocks or its length."""
+        data = bytearray(self.base)
+        for _ in range(stream.choice((1, 1, 2, 4))):
+            at, size = stream.randrange(len(data)), stream.choice((1, 2, 8, 100, 4096))
+            what = stream.randrange(8)
+            if what < 4:
+                data[at] ^= 1 << stream.randrange(8)
+            elif what == 4:
+                data[at : at + size] = stream.randbytes(len(data[at : at + size]))
+            elif what == 5:
+                data[at : at + size] = bytes(len(data[at : at + size]))
+            elif what == 6:
+                other = stream.randrange(len(data))
+                size = min(size, len(data) - max(at, other))
+                data[at : at + size] = data[other : other + size]
+            elif stream.randrange(10) == 0:
+                del data[max(at, 200) :]
+        return bytes(data)
+
+    def check(self, data: bytes) -> bool:
+        """Return whether a store was read; raises `Wrong` for other scores, another trial or another error."""
+        for each in self._folder.iterdir():
+            each.unlink()
+        (self._folder / RESULTS_NAME).write_bytes(data)
+        scores = _tried(lambda: stores.outcome(self._folder))
+        trials = _tried(lambda: stores.labelled(self._folder))
+        if scores not in (None, self._right) or trials not in (None, self._trials):
+            raise Wrong("other scores or trials than were stored")
+        return scores is not None
+
+
+def _tried(read: Callable[[], Any]) -> Any:
+    """Return what a reader returns; None where it refuses."""
+    try:
+        return read()
+    except UntunedError:
+        return None
+    except Exception as error:
+        raise Wrong(f"{type(error).__name__}: {error}") from error
+
+
+_STUDIES: tuple[bytes, ...] = (
+    b'name = "x"\ntrials = 10\nalgorithms = ["sarsa", "q"]\nenvironments = ["cart-pole"]\n',
+    b"name = 'a \xc3\xa4'\nseed = 1_000\ntrials = 0x10\nkeep = \"returns\"\nfailures = 'error'\ntime_limit = 2.5e0\n"
+    b'isolate = true\nprecision = "float32"\nmetric = "last-10"\nscore_range = [0, 1]\n[[algorithms]]\nuse = "ppo"\n'
+    b'name = "mine"\n[[environments]]\nname = "chain-10-stochastic"\ntrials = 5\n[[environments]]\nname = "cart-pole"\n'
+    b"randomize = false\n",
+    b'trials=3\nname="""x\ny"""\nalgorithms=[\n"sarsa", # one\n{use="q",name="r"},\n]\n'
+    b'environments=[{name="acrobot"}]\n',
+)
+_TOML: tuple[bytes, ...] = (
+    *(b'"""', b"'''", b"[[", b"]]", b"{ ", b" }", b" = ", b".", b"#", b"\\u0000", b"\\ud800", b"\\x", b"2020-01-01"),
+    *(b"true", b"inf", b"-nan", b"0b1", b"9" * 5000, b"[" * 3000, b"a." * 3000, b"{a=" * 3000, b"1e999", b"[[[]]]"),
+    *(
+        b"algorithms",
+        b"environments",
+        b"trials",
+        b"use",
+        b"name",
+        b"gymnasium",
+        b'"sarsa"',
+        b"= []",
+        b"= {}",
+        b'= [""]',
+    ),
+)
+#: Settings of a study that are kept as they are written.
+_SETTINGS = ("name", "seed", "trials", "keep", "failures", "isolate", "precision", "metric", "time_limit")
+
+
+class Studies:
+    """Files of studies with mistakes in them.
+
+    Parameters
+    ----------
+    folder
+        Where to write them.
+    """
+
+    suffix = ".toml"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "mutated.toml"
+
+    def mutated(self, stream: random.Random) -> bytes:
+        """Return a study with mistakes."""
+        data: bytes = stream.choice(_STUDIES)
+        if stream.randrange(2):
+            at = stream.randrange(len(data))
+            data = data[:at] + stream.choice(_TOML) + data[at + stream.choice((0, 0, 1, 4)) :]
+            if stream.randrange(3):
+                return data
+        return mutated(stream, data)
+
+    def check(self, data: bytes) -> bool:
+        """Return whether a file was read as a study; raises `Wrong` for another study than it has."""
+        self._path.write_bytes(data)
+        try:
+            text = data.decode().replace("\r\n", "\n").replace("\r", "\n")
+            wanted = tomllib.loads(text)
+        except (ValueError, RecursionError):
+            text, wanted = "", {}
+        try:
+            study = Study.read(self._path)
+            # Names alone: what has a colon is a module of the user, and would be imported.
+            if not any(word in text for word in (":", "gymnasium", "sb3")):
+                with contextlib.suppress(UntunedError):
+                    resolve(study)
+        except InvalidInput as error:
+            if self._path.name not in str(error):
+                raise Wrong(f"the message does not name the file: {error}") from None
+            return False
+        except Exception as error:
+            raise Wrong(f"{type(error).__name__}: {error}\n{data!r}") from error
+        if not wanted:
+            raise Wrong(f"read, though it is not TOML: {study}")
+        same = all(getattr(study, key) == value for key, value in wanted.items() if key in _SETTINGS)
+        for key, chosen in (("algorithms", study.algorithms), ("environments", study.environments)):
+            same = same and [each.use for each in chosen] == [_use(each) for each in wanted[key]]
+        if not same:
+            raise Wrong(f"read {study}, not {wanted}")
+        return True
+
+
+def _use(written: Any) -> Any:
+    if not isinstance(written, dict):
+        return written
+    return next(written[way] for way in ("gymnasium", "use", "name") if way in written)
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Files of scores of a kind, with mistakes in them."""
+
+    kind: Kind
+    folder: Path
+
+    @property
+    def suffix(self) -> str:
+        """The ending of a file's name."""
+        return self.kind.suffix
+
+    def mutated(self, stream: random.Random) -> bytes:
+        """Return a file with mistakes, to be read in pieces of some size."""
+        delimited.PIECE = stream.choice((64, 64, 100, 1000, 16 << 20))
+        return mutated(stream, stream.choice(self.kind.bases))
+
+    def check(self, data: bytes) -> bool:
+        """Return whether a file was read, as `check`."""
+        return check(self.kind, data, self.folder)
+
+
 def main() -> None:
     """Change files until the time is over."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="where to keep files that were read wrongly, and go on")
-    parser.add_argument("--only", nargs="+", choices=list(kinds()), default=list(UNENDING), help="kinds of files")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*kinds(), "store", "study"], default=list(UNENDING), help="kinds of files"
+    )
     options = parser.parse_args()
     stream = random.Random(options.seed)
-    found = {name: kind for name, kind in kinds().items() if name in options.only}
     end = time.monotonic() + 60 * options.minutes
-    counts = {name: [0, 0, 0] for name in found}
+    counts = {name: [0, 0, 0] for name in options.only}
     with tempfile.TemporaryDirectory() as folder:
+        targets: dict[str, Tables | Stores | Studies] = {
+            name: Tables(kind, Path(folder)) for name, kind in kinds().items()
+        }
+        targets |= {"store": Stores(Path(folder)), "study": Studies(Path(folder))}
         while time.monotonic() < end:
-            name = stream.choice(list(found))
-            kind = found[name]
-            data = mutated(stream, stream.choice(kind.bases))
-            delimited.PIECE = stream.choice((64, 64, 100, 1000, 16 << 20))
+            name = stream.choice(options.only)
+            data = targets[name].mutated(stream)
             try:
-                counts[name][check(kind, data, Path(folder))] += 1
+                counts[name][targets[name].check(data)] += 1
             except Wrong as error:
                 counts[name][2] += 1
                 print(f"{name} (pieces of {delimited.PIECE} bytes): {error}\n", flush=True)
                 if options.keep is None:
                     sys.exit(1)
                 options.keep.mkdir(parents=True, exist_ok=True)
-                (options.keep / f"{sum(counts[name])}{kind.suffix}").write_bytes(data)
+                (options.keep / f"{sum(counts[name])}{targets[name].suffix}").write_bytes(data)
     for name, (refused, read, wrong) in counts.items():
         print(f"{name:8} {refused + read + wrong:,} files: {read:,} read, {refused:,} refused, {wrong:,} wrongly")
     sys.exit(any(wrong for _, _, wrong in counts.values()))

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -20,6 +21,14 @@ def extra(module: str, name: str) -> None:
     """Skip the test, or fail it in CI, where the module of an optional dependency is not installed, saying how to."""
     if importlib.util.find_spec(module) is None:
         _without(f"this test needs {module}: .venv/bin/pip install -e '.[{name}]'")
+
+
+def peers() -> Path:
+    """Return the interpreter of the environment with rliable, build/peers; without it skip, or fail in CI."""
+    python = Path(__file__).parents[2] / "build" / "peers" / "bin" / "python"
+    if not python.exists():
+        _without("this test needs rliable in an environment of its own: make peers")
+    return python
 
 
 def _without(message: str) -> NoReturn:

@@ -190,8 +190,8 @@ def test_it_prints_as_a_table() -> None:
             assert line.split() == [row["name"], *numbers, *rank.split()]
             assert line.index(numbers[0]) == top.index("score")
         assert lines[: len(each.verdicts)] == list(each.verdicts)
-        assert each.verdicts[0] == "best is better than all others."
-        assert each.verdicts[-1].endswith("of 3 pairs are decided.")
+        assert each.verdicts[0] == "From best to worst: best, middle, worst."
+        assert each.verdicts[-1].endswith(" 3 pairs are decided.")
         del lines[: len(each.verdicts)]
     assert lines[:-1] == list(found.comparison)
     assert lines[-1] == f"With probability at least 95 %, {BEFOREHAND}"
@@ -237,10 +237,26 @@ def test_a_notebook_shows_names_as_text() -> None:
     assert "cells have no trials" in page
 
 
+def test_a_notebook_shows_intervals_as_drawings_and_has_short_ways_to_more() -> None:
+    rng = np.random.default_rng(1)
+    found = evaluate(ScoreTable.from_dict({name: {"a": rng.normal(mean, size=40)} for mean, name in enumerate("pqr")}))
+    page = found._repr_html_()
+    assert page.count("<svg") == 3
+    for row in found.rows():
+        assert f'aria-label="{row["low"]:.2f} to {row["high"]:.2f}"' in page
+        assert f'cx="{4 + 152 * row["score"]:.1f}"' in page
+        assert (row["rank_worst"], row["rank_best"]) == (row["rank_low"], row["rank_high"])
+        assert found.score(row["name"]) == row["score"]
+    assert len(found.to_pandas()) == 3
+    assert list(found.to_pandas()["name"]) == [row["name"] for row in found.rows()]
+    assert "\\label{tab:mine}" in found.to_latex("tab:mine")
+    assert [tick.get_text() for tick in found.plot().get_yticklabels()] == [row["name"] for row in found.rows()]
+
+
 def test_frame_and_rows_have_the_best_first() -> None:
     found = evaluate(table())
     frame = found.to_frame()
-    assert frame.columns == ["name", "score", "low", "high", "rank", "rank_low", "rank_high"]
+    assert frame.columns == ["name", "score", "low", "high", "rank", "rank_low", "rank_high", "rank_worst", "rank_best"]
     assert frame["name"].to_list() == ["best", "middle", "worst"]
     assert frame.to_dicts() == found.rows()
     for row in found.rows():
@@ -705,7 +721,7 @@ def test_a_solver_that_did_not_come_close_is_told(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("untuned.judge.evaluate.solutions", early)
     monkeypatch.setattr("untuned.judge.evaluate.propagated", published_early)
     monkeypatch.setattr(
-        "untuned.judge.evaluate.equilibrium", lambda z: dataclasses.replace(equilibrium(z), error=0.125)
+        "untuned.judge.evaluate.equilibrium", lambda z, **more: dataclasses.replace(equilibrium(z, **more), error=0.125)
     )
     for conventions in ("valid", "paper"):
         found = evaluate(table(), conventions=conventions)

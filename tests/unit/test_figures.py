@@ -7,6 +7,7 @@ Golden pictures are in tests/golden/figures. After a change of looks that is mea
 
 import dataclasses
 import functools
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -24,8 +25,8 @@ from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
 import untuned
-from support.judging import evaluate
-from untuned import figures
+from support.judging import evaluate, with_ranking
+from untuned import figures, summaries
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation, Means, PercentileTable, Ranking, Ranks, percent
 from untuned.histories import Histories, History
@@ -229,6 +230,11 @@ def labelled(ax: Axes, name: str) -> Any:
     return line
 
 
+@functools.cache
+def summarized() -> summaries.Summaries:
+    return summaries.summarize(example(), ["profile", "poi"], normalise="min-max", resamples=100, seed=1)
+
+
 SINGLE: dict[str, Callable[..., Axes]] = {
     "aggregate": lambda **o: figures.aggregate(example(), **o),
     "aggregates": lambda **o: figures.aggregate(
@@ -240,15 +246,21 @@ SINGLE: dict[str, Callable[..., Axes]] = {
     "trials": lambda **o: figures.trials_effect(example(), "bold", "hill", sizes=(5, 20, 1000), **o),
     "ranks": lambda **o: figures.ranks(example(), **o),
     "verdicts": lambda **o: figures.verdict_matrix(example(), **o),
+    "critical": lambda **o: figures.critical_difference(found(example().scores, width=0.2), **o),
     "order": lambda **o: figures.partial_order(example(), **o),
     "weights": lambda **o: figures.weights(example(), **o),
+    "forest": lambda **o: figures.forest(example(), **o),
+    "strip": lambda **o: figures.strip(example(), "hill", **o),
     "learning": lambda **o: figures.learning_curves(histories(), "hill", order=example().algorithms, **o),
     "efficiency": lambda **o: figures.sample_efficiency(logged(), order=example().algorithms, **o),
+    "profile": lambda **o: figures.performance_profile(summarized(), **o),
+    "improvement": lambda **o: figures.probability_of_improvement(summarized(), **o),
     "hyperparameter": lambda **o: figures.hyperparameter(histories(), "bold", "hill", "rate", **o),
 }
 GRIDS: dict[str, tuple[int, Callable[..., list[Axes]]]] = {
     "quantile_grid": (4, lambda **o: figures.quantile_grid(example(), **o)),
     "distribution_grid": (4, lambda **o: figures.distribution_grid(example(), **o)),
+    "strip_grid": (4, lambda **o: figures.strip_grid(example(), **o)),
     "learning_grid": (2, lambda **o: figures.learning_curve_grid(histories(), order=example().algorithms, **o)),
     "hyperparameter_grid": (3, lambda **o: figures.hyperparameter_grid(histories(), "bold", environment="hill", **o)),
 }
@@ -641,7 +653,9 @@ def test_ranks_are_printed_with_those_possible() -> None:
         at[round(text.get_position()[0]), round(text.get_position()[1])].append(text.get_text())
     for e, place in enumerate(example().means.ranks):
         for row, a in enumerate(example().order):
-            assert at[e, row] == [str(place.rank[a]), f"{place.worst[a]}\N{EN DASH}{place.best[a]}"]
+            best, worst = int(place.best[a]), int(place.worst[a])
+            possible = str(best) if best == worst else f"{best}\N{EN DASH}{worst}"
+            assert at[e, row] == [str(place.rank[a]), possible]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(example().environments)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["bold", "careful", "plain"]
     first = example().means.ranks[0].rank[list(example().order)]
@@ -684,6 +698,43 @@ def test_verdicts_have_a_symbol_each() -> None:
     assert {to_hex(grounds[place, place]) for place in range(4)} == {"#bfbfbf"}
     assert "approximate" not in legend_of(ax).get_title().get_text()
     assert "approximate" in legend_of(figures.verdict_matrix(found(scores, valid=False))).get_title().get_text()
+
+
+def bars(ax: Axes) -> list[tuple[float, ...]]:
+    """Return the scores that each bar of a diagram joins."""
+    return [tuple(np.asarray(line.get_xdata(), np.float64)) for line in lines_of(ax) if line.get_label() == "bar"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bars_of_a_diagram_join_exactly_what_is_not_separable(seed: int) -> None:
+    """For any strict partial order of scores, also one in which an algorithm between two others is separable."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    evaluation = found(table(tuple(f"a{number}" for number in range(n)), ("e",), 5), width=0.5)
+    score_a = rng.permutation(n) / 10.0
+    better = np.triu(rng.random((n, n)) < rng.choice([0.0, 0.3, 0.7, 1.0]), 1)
+    for _ in range(n):
+        better |= (better.astype(int) @ better.astype(int)) > 0
+    order = np.argsort(-score_a)
+    better_ab = np.zeros_like(better)
+    better_ab[np.ix_(order, order)] = better
+    wide = np.ones((n, n)) - np.eye(n)
+    drawn = figures.critical_difference(with_ranking(evaluation, score_a=score_a, pairs=Pairs(-wide, wide, better_ab)))
+    at = {float(score): a for a, score in enumerate(score_a)}
+    groups = [{at[score] for score in bar} for bar in bars(drawn)]
+    joined = {frozenset(pair) for group in groups for pair in itertools.combinations(group, 2)}
+    pairs = {frozenset(pair) for pair in itertools.combinations(range(n), 2)}
+    decided = {pair for pair in pairs if any(better_ab[a, b] for a in pair for b in pair)}
+    assert joined == pairs - decided
+    # Bars in one row do not touch.
+    rows: dict[float, list[tuple[float, ...]]] = {}
+    for line in lines_of(drawn):
+        if line.get_label() == "bar":
+            rows.setdefault(float(np.asarray(line.get_ydata())[0]), []).append(tuple(np.asarray(line.get_xdata())))
+    for row in rows.values():
+        ends = sorted((min(bar), max(bar)) for bar in row)
+        assert all(one[1] < other[0] for one, other in itertools.pairwise(ends))
+    assert {text.get_text() for text in drawn.texts} >= set(evaluation.algorithms)
 
 
 def test_the_partial_order_has_a_line_for_every_cover() -> None:
@@ -885,8 +936,19 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
     left = Histories({key: cell for key, cell in histories().cells.items() if key[1] == "hill"}, 500)
     written = figures.save_all(evaluation, tmp_path / "new", histories=left, formats=["svg", ".SVG"])
     names = {
-        *("summary", "aggregate", "verdicts", "partial-order", "ranks", "weights", "quantiles", "distributions"),
-        *("quantiles-hill", "quantiles-a-b-c", "quantiles-a-b-c-2", "percentile", "trials", "learning-curves"),
+        *(
+            "summary",
+            "aggregate",
+            "verdicts",
+            "critical-difference",
+            "partial-order",
+            "ranks",
+            "weights",
+            "forest",
+            "strips",
+        ),
+        # Twelve trials are shown as points.
+        *("strip-hill", "strip-a-b-c", "strip-a-b-c-2", "percentile", "trials", "learning-curves"),
         *("sample-efficiency", "hyperparameters-careful", "hyperparameters-bold"),
     }
     assert {path.name for path in written} == {f"{name}.svg" for name in names}
@@ -898,11 +960,77 @@ def test_the_second_ranking_has_figures_where_they_differ(tmp_path: Path) -> Non
     evaluation = untuned.evaluate(table(("careful", "bold"), ("hill", "maze"), 12))
     written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])}
     assert {name for name in written if name.endswith("uniform")} == {
-        *("aggregate-uniform", "verdicts-uniform", "partial-order-uniform"),
+        *(
+            "aggregate-uniform",
+            "verdicts-uniform",
+            "critical-difference-uniform",
+            "partial-order-uniform",
+            "forest-uniform",
+        ),
     }
     assert {"aggregate", "verdicts", "partial-order", "weights"} <= written
     drawn = (tmp_path / "aggregate-uniform.svg").read_text(encoding="utf-8")
     assert "Pooled, equal weights" in drawn
+
+
+# --- few trials, and many of everything
+
+
+def test_a_strip_has_every_trial_and_the_medians_the_best_on_top() -> None:
+    evaluation = found(table(("careful", "bold"), ("hill", "maze"), 12))
+    ax = figures.strip(evaluation, "hill")
+    order = [evaluation.algorithms[a] for a in evaluation.order]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == order
+    for place, name in enumerate(order):
+        scores = evaluation.scores.cell(name, "hill")
+        points = labelled(ax, name)
+        assert np.asarray(points.get_xdata()) == pytest.approx(np.sort(scores))
+        assert np.abs(np.asarray(points.get_ydata()) - place).max() < 0.5
+        medians = [line for line in lines_of(ax) if list(line.get_ydata()) == [place - 0.42, place + 0.42]]
+        assert [float(line.get_xdata()[0]) for line in medians] == pytest.approx([np.median(scores)])
+
+
+def test_bands_that_bound_no_median_are_not_drawn() -> None:
+    few, many = (found(table(("careful", "bold"), ("hill",), trials)) for trials in (5, 200))
+    for draw in (figures.quantiles, figures.distributions):
+        assert not draw(few, "hill").collections
+        assert len(draw(many, "hill").collections) == 2
+
+
+def test_a_forest_has_every_pair_and_fills_what_is_decided() -> None:
+    evaluation = found(table(("a", "b", "c", "d"), ("e", "f"), 5), width=0.12)
+    ax = figures.forest(evaluation)
+    dots = [line for line in lines_of(ax) if line.get_marker() == "o"]
+    rows = evaluation.pair_rows()
+    assert [float(line.get_xdata()[0]) for line in dots] == pytest.approx([row["difference"] for row in rows])
+    filled = [line.get_markerfacecolor() != "white" for line in dots]
+    assert filled == [row["verdict"] == "better" for row in rows]
+    assert 0 < sum(filled) < len(filled)
+
+
+def test_many_pairs_environments_and_algorithms_are_shown_in_part_or_otherwise() -> None:
+    names = tuple(f"a{number:02d}" for number in range(20))
+    evaluation = found(table(names, tuple(f"e{number:02d}" for number in range(40)), 5))
+    forest = figures.forest(evaluation)
+    assert len([line for line in lines_of(forest) if line.get_marker() == "o"]) == 19
+    assert "19 of 190 pairs" in forest.get_title(loc="left")
+    bars = figures.weights(evaluation)
+    assert len(patches_of(bars)) == 40
+    assert sum(bar.get_width() for bar in patches_of(bars)) == pytest.approx(100.0)
+    order = figures.partial_order(evaluation)
+    assert [tick.get_text() for tick in order.get_yticklabels()] == [names[a] for a in evaluation.order]
+    ends = [[int(x) for x in line.get_xdata()] for line in lines_of(order) if len(line.get_xdata()) == 2]
+    ranks = evaluation.ranks
+    assert ends == [[int(ranks.best[a]), int(ranks.worst[a])] for a in evaluation.order]
+
+
+def test_ranks_that_are_all_possible_are_not_printed() -> None:
+    evaluation = untuned.evaluate(table(("careful", "bold"), tuple(f"e{number:02d}" for number in range(20)), 5))
+    ax = figures.ranks(evaluation)
+    assert "all ranks are possible" in ax.get_xlabel()
+    assert {text.get_text() for text in ax.texts} == {"1", "2"}
+    # Of many environments each has a row.
+    assert len(ax.get_yticklabels()) == 20
 
 
 def test_file_names_are_safe_and_differ() -> None:

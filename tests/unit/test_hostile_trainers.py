@@ -19,7 +19,7 @@ import pytest
 from gymnasium import spaces
 
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, from_gymnasium
-from untuned.adapters.training.budgeted import Metered
+from untuned.adapters.training.budgeted import Meter, Metered
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw
@@ -63,7 +63,7 @@ def walk(*, episodes: int | None = None, steps: int | None = None, **options: An
 
 def metered(budget: Budget, **options: Any) -> tuple[Metered, Walk]:
     inner = Walk(**options)
-    return Metered(inner, budget, seed=7, own_seed=8), inner
+    return Metered(Meter(inner, budget, seed=7), own_seed=8), inner
 
 
 def one_episode(environment: Env) -> None:
@@ -163,6 +163,24 @@ def test_the_inner_environment_is_out_of_reach() -> None:
     for way in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="copied"):
             way(environment)
+
+
+def test_what_is_scored_is_out_of_reach() -> None:
+    def scribble(environment: Env, draw: Draw) -> None:
+        rich = {"_returns": [1e9] * 4, "_total": 1e9, "_steps": 10**9, "_inner": None, "_failure": None, "_over": True}
+        for name, value in {**vars(environment), **rich}.items():
+            with contextlib.suppress(AttributeError):
+                setattr(environment, name, [] if isinstance(value, list) else value)
+        for name in ("returns", "steps", "over", "spent"):
+            with pytest.raises(AttributeError):
+                setattr(environment, name, ())
+        while True:
+            environment._returns = [1e9]  # type: ignore[attr-defined]
+            environment._total = 1e9  # type: ignore[attr-defined]
+            one_episode(environment)
+
+    result = train_trial(scribble, walk(episodes=4))
+    assert (result.returns.tolist(), result.steps, result.failure) == ([-5.0] * 4, 20, None)
 
 
 def test_the_dynamics_of_a_trial_are_not_shown() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untuned.reports.hasse_layout import Layout, crossings, layered
+from untuned.reports.hasse_layout import Layout, bundled, crossings, layered
 
 
 def level_of(layout: Layout) -> dict[int, int]:
@@ -101,3 +101,26 @@ def crossings_by_number(count: int, edges: list[tuple[int, int]]) -> int:
         keys = [(0, a), *[(1, number)] * (levels[b] - levels[a] - 1), (0, b)]
         lines.append(tuple((at[levels[a] + step][key], levels[a] + step) for step, key in enumerate(keys)))
     return crossings(Layout(found.levels, found.x, tuple(lines)))
+
+
+def test_two_above_two_meet_in_a_dot_without_crossing() -> None:
+    edges = [(0, 2), (0, 3), (1, 2), (1, 3)]
+    assert crossings(layered(4, edges)) == 1
+    count, joined = bundled(4, edges)
+    assert (count, sorted(joined)) == (5, [(0, 4), (1, 4), (4, 2), (4, 3)])
+    assert crossings(layered(count, joined)) == 0
+    # Lines that meet already stay as they are.
+    assert bundled(3, [(0, 1), (0, 2)]) == (3, [(0, 1), (0, 2)])
+
+
+def test_bundled_edges_lead_where_the_edges_led() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        n = int(rng.integers(2, 9))
+        edges = [(a, b) for a in range(n) for b in range(a + 1, n) if rng.random() < 0.5]
+        count, joined = bundled(n, edges)
+        through = {(a, b) for a, k in joined if k >= n for j, b in joined if j == k}
+        direct = {(a, b) for a, b in joined if a < n and b < n}
+        assert sorted(through | direct) == edges
+        assert not through & direct
+        assert count >= n

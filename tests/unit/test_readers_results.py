@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import untuned
 from support import needs
 from untuned.adapters.score_files.axes import rows_of_array, rows_of_dictionary
 from untuned.adapters.score_files.opening import File, files_below
@@ -943,3 +944,59 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
             assert part.score.size
             assert part.step is None or part.step.shape == part.score.shape
     assert named == failed
+
+
+@pytest.mark.parametrize("digits", ["1_000", "\uff11\uff12", "\u0663", "1\u0660"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", "algorithm,environment,score\na,x,{}\nb,x,2\n"),
+        ("x.tsv", "algorithm\tenvironment\tscore\na\tx\t{}\nb\tx\t2\n"),
+        ("x.jsonl", '{{"algorithm":"a","environment":"x","score":"{}"}}\n'),
+        ("x.json", '[{{"algorithm":"a","environment":"x","score":"{}"}}]'),
+        ("steps.csv", "algorithm,environment,seed,step,score\na,x,1,{},1\na,x,1,5,2\n"),
+        ("wide.csv", "algorithm,x,y\na,{},1\nb,2,2\n"),
+        ("progress.csv", "time/total_timesteps,rollout/ep_rew_mean\n1,{}\n2,3\n"),
+        ("0.monitor.csv", '#{{"t_start": 1.0, "env_id": "CartPole-v1"}}\nr,l,t\n{},9,1.5\n2,9,2.5\n'),
+    ],
+    ids=lambda given: given if len(given) < 16 else "",
+)
+def test_numbers_have_plain_digits_in_every_reader(tmp_path: Path, name: str, content: str, digits: str) -> None:
+    (tmp_path / name).write_text(content.format(digits), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"number|suffix|structure|has no column"):
+        untuned.read_scores(tmp_path / name, reduce="mean", pattern=None)
+
+
+def test_a_repeated_key_is_refused_whatever_other_rows_have(tmp_path: Path) -> None:
+    twice = '{"algorithm":"a","environment":"x","score":1,"score":5}'
+    others = ('{"algorithm":"b","environment":"x","score":2}', '{"algorithm":"b","environment":"x","score":2,"note":1}')
+    for other in others:
+        for rows in ([twice, other], [other, twice]):
+            (tmp_path / "x.jsonl").write_text("\n".join(rows))
+            (tmp_path / "x.json").write_text(f"[{','.join(rows)}]")
+            for name in ("x.jsonl", "x.json"):
+                with pytest.raises(InvalidInput, match="the key 'score' twice"):
+                    untuned.read_scores(tmp_path / name)
+
+
+def test_a_repeated_key_in_a_log_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "0.monitor.csv").write_text('#{"t_start": 1.0, "env_id": "A", "env_id": "B"}\nr,l,t\n1,9,1.5\n')
+    with pytest.raises(InvalidInput, match=r"0\.monitor\.csv"):
+        untuned.read_scores(tmp_path / "0.monitor.csv", reduce="mean")
+
+
+def test_a_stray_quotation_mark_in_the_header_of_a_log(tmp_path: Path) -> None:
+    (tmp_path / "progress.csv").write_text('time/total_timesteps,"rollout/ep_rew_mean\n1,2\n2",3\n3,4\n')
+    with pytest.raises(InvalidInput, match=r"header|quotation|known"):
+        untuned.read_scores(tmp_path / "progress.csv", reduce="mean", pattern="{algorithm}_{environment}")
+
+
+def test_an_array_of_objects_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(
+        '[{"algorithm":"a","environment":"x","score":1},\n{"algorithm":"b","environment":"x"}]'
+    )
+    with pytest.raises(InvalidInput, match="not all finite"):
+        untuned.read_scores(tmp_path / "x.json")
+    (tmp_path / "x.json").write_text('[{"algorithm":"a","environment":"x","score":1}, 3]')
+    with pytest.raises(InvalidInput, match=r"element 2 of x\.json is a number"):
+        untuned.read_scores(tmp_path / "x.json")

@@ -31,7 +31,7 @@ from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
 from untuned.reports.tables.cells import Times
 from untuned.reports.tables.digits import MISSING
-from untuned.tables import Column, Count, Digits, Estimate, Row, Standing, Table, Text, digits
+from untuned.tables import Column, Count, Digits, Estimate, Measured, Row, Standing, Table, Text, digits
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
 
@@ -96,6 +96,8 @@ def all_tables(evaluation: Evaluation) -> dict[str, Table]:
         "pairs": tables.pairs(evaluation),
         "weights": tables.weights(evaluation),
         "head-to-head": tables.head_to_head(evaluation),
+        "printed": tables.printed(evaluation),
+        "printed-medians": tables.printed(evaluation, "median"),
     }
     return found | {name: tables.environment(evaluation, name) for name in evaluation.environments}
 
@@ -111,7 +113,18 @@ def numbers_apart(text: str) -> tuple[list[str], list[float]]:
 
 @pytest.mark.parametrize("ending", ["md", "tex", "csv"])
 @pytest.mark.parametrize(
-    "which", ["aggregate", "environments", "maze", "cart-pole", "pairs", "weights", "head-to-head"]
+    "which",
+    [
+        "aggregate",
+        "environments",
+        "maze",
+        "cart-pole",
+        "pairs",
+        "weights",
+        "head-to-head",
+        "printed",
+        "printed-medians",
+    ],
 )
 def test_golden(plain: Evaluation, which: str, ending: str) -> None:
     path = GOLDEN / f"{which}.{ending}"
@@ -207,7 +220,7 @@ def test_the_best_are_bold_unless_everybody_may_be_the_best(plain: Evaluation) -
     assert "None is bold" in tables.aggregate(few).caption
     line = next(line for line in tables.aggregate(plain).to_markdown().splitlines() if "sarsa-parl2" in line)
     assert re.fullmatch(
-        r"\| \*\*sarsa-parl2\*\* \| \*\*0\.\d{4}\*\* \(0\.\d{4}, 0\.\d{4}\) \| \*\*1\*\* \(\d, 1\) \|", line
+        r"\| \*\*sarsa-parl2\*\* \| \*\*0\.\d{3}\*\* \(0\.\d{3}, 0\.\d{3}\) \| \*\*1\*\* \(\d, 1\) \|", line
     )
 
 
@@ -218,11 +231,13 @@ def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> N
         for warning in plain.warnings:
             assert warning in table.caption
     cart, maze = tables.environment(plain, "cart-pole").caption, tables.environment(plain, "maze").caption
-    assert "infinite end" in cart
+    assert "infinite end" not in cart
+    assert "--range NAME=LOW:HIGH" in tables.environment(plain, "cart-pole").to_markdown()
+    assert "infinite end" in tables.environments(plain).caption
     assert "A dash: there are no trials." in cart
     assert "infinite end" not in maze
     assert "A dash" not in maze
-    # Anderson's intervals keep their word whatever the method of the aggregates does.
+    # Anderson's intervals hold their level whatever the method of the aggregates does.
     approximate = evaluated(plain.scores, intervals="pbp-t", weights="uniform", delta=0.07)
     assert "approximate" in tables.aggregate(approximate).caption
     assert "With probability at least 93 %" in tables.environment(approximate, "maze").caption
@@ -302,7 +317,7 @@ NAMES = st.text(min_size=1, max_size=60)
 
 def table_of(*names: str) -> Table:
     rows = [
-        Row((Text(name), Estimate(0.5 + k, nan, inf, Digits(4)), Standing(None, 2, 1), Count(k)), bold=k % 2 == 0)
+        Row((Text(name), Estimate(0.5 + k, nan, inf, Digits(4)), Standing(None, 2, 2), Count(k)), bold=k % 2 == 0)
         for k, name in enumerate(names)
     ]
     columns = (
@@ -324,7 +339,7 @@ def test_csv_gives_back_every_name_and_every_number(names: list[str]) -> None:
     # As bytes, as a program gets them: line breaks within names stay what they are.
     rows = list(csv.reader(io.TextIOWrapper(io.BytesIO(written.encode()), encoding="utf-8", newline="")))
     assert rows[0] == ["algorithm", "score", "low", "high", "rank", "worst", "best", "trials"]
-    assert rows[1:] == [[name, repr(0.5 + k), "", "inf", "", "2", "1", str(k)] for k, name in enumerate(names)]
+    assert rows[1:] == [[name, repr(0.5 + k), "", "inf", "", "2", "2", str(k)] for k, name in enumerate(names)]
     frame = polars.read_csv(io.BytesIO(written.encode()), schema_overrides={"algorithm": polars.String})
     assert frame["algorithm"].to_list() == names
     assert frame["score"].to_list() == [0.5 + k for k in range(len(names))]
@@ -475,7 +490,9 @@ def test_all_tables_compile_under_horrible_names(horrible: Evaluation, tmp_path:
     assert len(found["environments"].rows) > 40
     assert "longtable" in found["environments"].to_latex()
     texts = [table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(found.values())]
-    said = compiled(tmp_path, *texts)
+    # Fourteen columns under such names are wider than any page, so these are compiled alone.
+    compiled(tmp_path, *texts)
+    said = compiled(tmp_path, *(text for name, text in zip(found, texts, strict=True) if "printed" not in name))
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
     assert "undefined references" not in said
     assert "Missing character" not in said
@@ -505,21 +522,21 @@ def test_a_file_s_name_says_how_it_is_written(plain: Evaluation, tmp_path: Path)
     assert table.save(tmp_path / "a.md").read_bytes().decode() == table.to_markdown()
     assert table.save(tmp_path / "a.CSV").read_bytes().decode() == table.to_csv()
     assert table.save(str(tmp_path / "a.tex")).read_bytes().decode() == table.to_latex()
-    for name in ("a.html", "a", "a.md.gz"):
-        with pytest.raises(InvalidInput, match=r"\.md, \.csv or \.tex"):
+    for name in ("a.pdf", "a", "a.md.gz"):
+        with pytest.raises(InvalidInput, match=r"\.md, \.csv, \.tex or \.html"):
             table.save(tmp_path / name)
     with pytest.raises(InvalidInput, match="cannot be written"):
         table.save(tmp_path / "nowhere" / "a.md")
-    with pytest.raises(InvalidInput, match="md, csv or tex"):
-        table.written("html")
+    with pytest.raises(InvalidInput, match="md, csv, tex or html"):
+        table.written("pdf")
 
 
 def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evaluation, tmp_path: Path) -> None:
     paths = tables.save_all(horrible, tmp_path / "new" / "folder")
     assert sorted(paths) == sorted((tmp_path / "new" / "folder").iterdir())
-    assert len(paths) == len(set(paths)) == 3 * (5 + len(PLACES))
+    assert len(paths) == len(set(paths)) == 3 * (7 + len(PLACES))
     stems = [path.stem for path in paths if path.suffix == ".csv"]
-    assert stems[5:] == [
+    assert stems[7:] == [
         "environment-cart-pole-v1",
         "environment-cart-pole",
         "environment-cart-pole-2",
@@ -527,7 +544,7 @@ def test_everything_is_saved_under_names_that_every_system_takes(horrible: Evalu
         "environment-e-x-y",
         "environment-naive",
     ]
-    for place, stem in zip(PLACES, stems[5:], strict=True):
+    for place, stem in zip(PLACES, stems[7:], strict=True):
         written = (tmp_path / "new" / "folder" / f"{stem}.md").read_bytes().decode()
         assert written == tables.environment(horrible, place).to_markdown()
     assert [path.name for path in tables.save_all(horrible, tmp_path / "one", formats=["csv", "csv"])][:2] == [
@@ -547,7 +564,7 @@ def test_no_two_files_share_a_name(names: list[str]) -> None:
 
 
 def test_formats_and_folders_that_do_not_exist_are_refused(plain: Evaluation, tmp_path: Path) -> None:
-    for wrong in (["html"], [], ["md", "pdf"]):
+    for wrong in (["htm"], [], ["md", "pdf"]):
         with pytest.raises(InvalidInput, match="md, csv, tex"):
             tables.save_all(plain, tmp_path, formats=wrong)
     with pytest.raises(InvalidInput, match="one string"):
@@ -562,6 +579,83 @@ def test_what_is_not_measured_is_a_dash_and_what_is_not_bounded_infinite(plain: 
     last = table.rows[-1].cells
     assert isinstance(last[1], Estimate)
     assert isnan(last[1].value)
-    assert table.to_markdown().splitlines()[7] == "| Sarsa(λ) | – (-∞, ∞) | – (4, 1) | 0 |"  # noqa: RUF001
-    assert "Sarsa($\\lambda$) & -- & $-\\infty$ & $\\infty$ & -- & 4 & 1 & 0 \\\\" in table.to_latex()
+    assert table.to_markdown().splitlines()[7] == "| Sarsa(λ) | – | 0 |"  # noqa: RUF001
+    assert "Sarsa($\\lambda$) & -- & 0 \\\\" in table.to_latex()
     assert table.to_csv().splitlines()[-1] == "Sarsa(λ),,-inf,inf,,4,1,0"
+
+
+# The table that papers print.
+
+
+def test_a_printed_table_has_the_means_and_medians_and_their_intervals(plain: Evaluation) -> None:
+    mean, median = tables.printed(plain), tables.printed(plain, "median")
+    order = [plain.algorithms[a] for a in plain.each_ranking[0].order]
+    assert [column.heading for column in mean.columns[1:]] == order
+    for e, place in enumerate(plain.environments):
+        for table, value in ((mean, np.mean), (median, np.median)):
+            assert table.rows[e].cells[0] == Text(place)
+            for name, cell in zip(order, table.rows[e].cells[1:], strict=True):
+                scores = plain.scores.cell(name, place)
+                assert isinstance(cell, Measured)
+                if scores.size:
+                    assert cell.value == pytest.approx(value(scores))
+                    assert cell.low <= cell.value <= cell.high
+                else:
+                    assert isnan(cell.value)
+    assert mean.rows[-1].cells[1].values == pytest.approx(
+        (plain.score_a.max(), plain.interval(order[0])[0], plain.interval(order[0])[1])
+    )
+    with pytest.raises(InvalidInput, match="'mean' or 'median'"):
+        tables.printed(plain, "mode")  # type: ignore[arg-type]
+
+
+def test_a_printed_table_is_bold_where_none_is_shown_to_be_better() -> None:
+    spread = np.linspace(-1.0, 1.0, 101)[np.arange(101) * 7 % 101]
+    given = {
+        "a": {"x": spread + 9, "y": spread},
+        "b": {"x": spread + 8.9, "y": spread + 0.01},
+        "c": {"x": spread, "y": spread - 0.01},
+    }
+    found = evaluated(given, weights="game")
+    table = tables.printed(found)
+    best = {table.columns[number].heading for number in table.rows[0].best}
+    assert best == {"a", "b"}
+    # Of the second row nothing is known.
+    assert table.rows[1].best == frozenset()
+    lines = table.to_markdown().splitlines()
+    assert sum(line.count("**") for line in lines[4:6]) == 4
+
+
+def test_a_printed_table_of_few_trials_has_no_intervals() -> None:
+    found = evaluated(scores(("a", "b"), ("x", "y"), 3))
+    for statistic in ("mean", "median"):
+        table = tables.printed(found, statistic)
+        cells = [cell for row in table.rows[:2] for cell in row.cells[1:]]
+        assert not any(isinstance(cell, Measured) and cell.distances for cell in cells)
+        assert "left out" in table.caption
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown", "latex"),
+    [
+        (0.5, 0.35, 0.65, "0.50 ± 0.15", "$0.50 \\pm 0.15$"),
+        (0.5, 0.3, 0.6, "0.50 (0.30, 0.60)", "$0.50_{-0.20}^{+0.10}$"),
+        (0.5, -inf, inf, "0.500", "$0.500$"),
+        (nan, -inf, inf, MISSING, "--"),
+        (-12345.0, -12500.0, -12190.0, "-12345 ± 155", "$-12345 \\pm 155$"),
+    ],
+)
+def test_digits_of_a_printed_number_are_those_its_interval_allows(
+    value: float, low: float, high: float, shown: str, latex: str
+) -> None:
+    from untuned.reports.tables.digits import digits_of_widths
+
+    cell = Measured(value, low, high, digits_of_widths([(value, low, high)]))
+    if isnan(value):
+        assert cell.shown == (shown,)
+    table = Table(
+        "t", "c", (Column("E", ("e",), "text"), Column("x", ("x", "low", "high"), "number")), (Row((Text("e"), cell)),)
+    )
+    assert f"| {shown} |" in table.to_markdown()
+    assert f"& {latex} \\\\" in table.to_latex()
+    assert f"<td>{shown}</td>" in table.to_html()

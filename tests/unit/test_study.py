@@ -85,6 +85,29 @@ def test_mistakes_say_where_they_are(text: str, words: tuple[str, ...]) -> None:
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"seed = {'9' * 5000}\n", "a number of thousands of digits"),
+        (f"seed = 0x{'f' * 5000}\n", "a number of thousands of digits"),
+        (f"metric = {'[' * 5000}{']' * 5000}\n", "nested too deeply"),
+        (f"metric = {'{a=' * 5000}1{'}' * 5000}\n", "nested too deeply"),
+        (f"{'a.' * 5000}a = 1\n", "nested too deeply"),
+    ],
+    ids=["digits", "hexadecimal digits", "lists", "tables", "keys"],
+)
+def test_what_python_cannot_hold_is_refused_in_words(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(SMALL + text)
+    with pytest.raises(InvalidInput, match=f"study.toml .*{words}"):
+        Study.read(tmp_path / "study.toml")
+
+
+def test_a_file_that_is_too_long_for_a_study(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(SMALL + "#" * (17 << 20))
+    with pytest.raises(InvalidInput, match="more than 16 million characters"):
+        Study.read(tmp_path / "study.toml")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(SMALL)
     assert Study.read(tmp_path / "study.toml").folder == tmp_path.resolve()

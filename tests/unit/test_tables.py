@@ -531,7 +531,7 @@ MISNAMED = {
     ),
     "options": (
         "learner,environment,score\na,x,1\n",
-        "'score'. Rename the columns, or pass algorithm='...' with the names they have (--columns A,E,S)",
+        "'score'. Rename the columns, or pass the names they have as algorithm='...' (--columns A,E,S)",
     ),
     "other separator": ("algorithm|environment|score\na|x|1\n", "It has 'algorithm|environment|score'"),
     "many": (",".join(map(str, range(100))) + "\n", "'19' and 80 more"),

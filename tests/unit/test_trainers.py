@@ -20,7 +20,7 @@ from gymnasium import spaces
 
 import untuned
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment
-from untuned.adapters.training.budgeted import Metered
+from untuned.adapters.training.budgeted import Meter, Metered
 from untuned.adapters.training.global_rngs import generators_seeded
 from untuned.adapters.training.trainer import Trainer
 from untuned.adapters.training.trial import train_trial
@@ -72,7 +72,8 @@ def place(make: Callable[[], Env] = corridor, steps: int | None = None) -> Gymna
 
 
 def metered(inner: Env | None = None, stop: Callable[[], bool] | None = None, **budget: int) -> Metered:
-    return Metered(inner or Corridor(), Budget(**(budget or {"episodes": 5})), seed=7, own_seed=8, stop=stop)
+    meter = Meter(inner or Corridor(), Budget(**(budget or {"episodes": 5})), seed=7, stop=stop)
+    return Metered(meter, own_seed=8)
 
 
 def episode(environment: Env, action: int = 0) -> float:

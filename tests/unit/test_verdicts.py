@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import untuned
-from support.judging import evaluate
+from support.judging import evaluate, with_ranking
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.differences import closed, separate
@@ -435,3 +435,23 @@ def test_what_holds_at_all_times_has_no_part_that_holds_for_one_look_only() -> N
     found = evaluate(scores, intervals="betting", weights="uniform")
     assert found.settings["functional"] == 0.0
     np.testing.assert_array_equal(found.pairs.high_ab, closed(separate(Bounds(found.low_a, found.high_a, 0.0)).high_ab))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rank_sets_are_the_places_in_all_rankings_without_a_contradiction(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    better = random_order(n, rng)
+    wide = np.ones((n, n)) - np.eye(n)
+    pairs = Pairs(-wide, wide, better)
+    score_a = rng.random(n)
+    evaluation = evaluate(ScoreTable.from_array(rng.random((n, 2, 3))))
+    evaluation = with_ranking(evaluation, score_a=score_a, pairs=pairs, ranks=ranks_by_verdicts(score_a, pairs))
+    places: dict[str, set[int]] = {name: set() for name in evaluation.algorithms}
+    for order in itertools.permutations(range(n)):
+        place = {a: number for number, a in enumerate(order, start=1)}
+        if all(place[a] < place[b] for a, b in np.argwhere(better)):
+            for a, name in enumerate(evaluation.algorithms):
+                places[name].add(place[a])
+    assert {name: set(found) for name, found in evaluation.rank_sets.items()} == places
+    assert list(evaluation.rank_sets) == [evaluation.algorithms[a] for a in evaluation.order]

@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from untuned.adapters.score_files.delimited import PIECE
 from untuned.adapters.whole_file import whole_file
 from untuned.collect.session import Session
 from untuned.collect.trial import EXPORTED, Column, plain
 from untuned.errors import InvalidInput
+
+#: What the numbers of a row take at most, in characters.
+_REST = 10_000
 
 Row = dict[str, Any]
 Columns = dict[str, type]
@@ -98,17 +102,32 @@ def _flat(row: Row) -> Row:
 
 def _csv(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_flat, content))
-    text.detach()
+    try:
+        writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(_not_too_long, map(_flat, content)))
+    finally:
+        # Otherwise an error would close the file, standard output for one.
+        text.detach()
+
+
+def _not_too_long(row: Row) -> Row:
+    """Return a row that can be read again; a table's row is read as a whole."""
+    # Quotation marks are written twice.
+    if sum(len(each) + each.count('"') for each in row.values() if isinstance(each, str)) > PIECE - _REST:
+        raise InvalidInput(
+            f"trial {row['trial']} of {row['algorithm']!r} on {row['environment']!r} has more than {PIECE >> 20} MB of "
+            "text, too long for a line of CSV: write --format parquet"
+        )
+    return row
 
 
 def _json(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     file.write(b"[")
     for number, row in enumerate(content):
         file.write(b",\n " if number else b"\n ")
-        file.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode())
+        # Half a surrogate pair, which a drawn category may have, becomes its escape.
+        file.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace"))
     file.write(b"\n]\n")
 
 

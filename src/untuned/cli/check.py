@@ -6,7 +6,7 @@ import typer
 
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.judging_options import Sources, takes_records
-from untuned.cli.terminal import print_bytes
+from untuned.cli.terminal import print_bytes, verifying
 
 if TYPE_CHECKING:
     from untuned.diagnostics.diagnosis import Diagnosis
@@ -27,11 +27,14 @@ def check(
 ) -> None:
     """Look for mistakes in scores: copied runs, curves passed as runs, swapped axes, missing cells, and others.
 
+    Of a study, every stored trial is verified first.
+
     The exit code is 3 if anything serious was found, which would make the guarantee wrong, and 0 otherwise.
     """
     from untuned.checking import check
 
-    found = check(sources, **reading.options())
+    with verifying() as tell:
+        found = check(sources, tell=tell, **reading.options())
     if as_json:
         print_bytes(found.to_json())
     else:

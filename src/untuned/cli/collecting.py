@@ -205,6 +205,7 @@ metric = "average-return"      # or "final-return", "last-10", "module:function"
 keep = "scores"                # "returns" keeps the return of every episode, for learning curves
 failures = "worst"             # a trial that fails counts the environment's worst score; "error": judge nothing yet
 # time_limit = 600             # seconds after which a trial in Python has failed
+# memory = "2 GiB"             # a trial in Python that takes more has failed
 """
 
 

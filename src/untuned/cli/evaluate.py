@@ -1,15 +1,26 @@
 """``untuned evaluate``: from scores to a ranked table with intervals."""
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.judging_options import Approximate, Sources, Workers, judged, one_of, planning, takes_records
+from untuned.cli.flags import in_flags
+from untuned.cli.judging_options import (
+    Approximate,
+    Sources,
+    Workers,
+    judged,
+    one_of,
+    planning,
+    summarized,
+    takes_records,
+)
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
+from untuned.judge.summaries.options import Summarizing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,10 +28,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from untuned.evaluation import Evaluation
+    from untuned.judge.summaries.records import Summaries
     from untuned.plans import Plan
     from untuned.tables import Digits
 
-_FORMATS = ("text", "json", "markdown", "csv", "latex")
+_FORMATS = ("text", "json", "markdown", "csv", "latex", "html")
+#: What --table shows.
+STATISTICS = ("mean", "median")
+_WRITTEN = {"markdown": "md", "csv": "csv", "latex": "tex", "html": "html"}
 
 
 @takes_records
@@ -28,6 +43,7 @@ def evaluate(
     sources: Sources,
     judging: Judging,
     reading: Reading,
+    summarizing: Summarizing,
     workers: Workers = None,
     pairs: Annotated[
         bool,
@@ -42,6 +58,16 @@ def evaluate(
             help="Also the means on each environment, with intervals and ranks; in CSV only these.",
         ),
     ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="mean|median",
+            help="Only the table that papers print: environments x algorithms, with intervals and the best in bold; "
+            "as Markdown, or in the --format.",
+            show_default=False,
+        ),
+    ] = None,
     planned: Annotated[
         bool,
         typer.Option(
@@ -67,7 +93,9 @@ def evaluate(
     ] = False,
 ) -> None:
     """Rank algorithms across all environments by scores that you have, with intervals."""
-    wanted = _format(format_, as_json)
+    if table is not None:
+        one_of("--table", table, STATISTICS)
+    wanted = _format(format_ or (None if table is None or as_json else "markdown"), as_json)
     # Before the judging, which may take minutes.
     if percentiles and wanted != "json":
         raise InvalidInput("--percentiles is for JSON alone: add --json, or leave it out")
@@ -78,14 +106,30 @@ def evaluate(
             "--format csv prints one table, so that programs can read it: ask for --pairs or for --by-environment, and "
             "run the command again for the other"
         )
+    if not summarizing.summary and (summarizing.normalise is not None or summarizing.summary_interval != "percentile"):
+        raise InvalidInput("--normalise and --summary-interval are for summaries: add --summary iqm")
+    if wanted == "csv" and summarizing.summary and (pairs or by_environment):
+        raise InvalidInput("--format csv prints one table: leave --summary out, or --pairs and --by-environment")
+    if table is not None and (wanted not in _WRITTEN or pairs or by_environment or summarizing.summary):
+        raise InvalidInput(
+            f"--table is one table, as {', '.join(_WRITTEN)}: leave out --pairs, --by-environment, --summary and other "
+            "formats"
+        )
     found = judged(sources, judging, reading, workers, planned=planned, approximate=approximate)
     plans = planning(found, workers) if planned else ()
-    if wanted == "text":
+    summaries = summarized(found, summarizing, workers) if summarizing.summary else None
+    if table is not None:
+        from untuned.reports.tables.printed import printed
+
+        print_bytes(printed(found, "median" if table == "median" else "mean").written(_WRITTEN[wanted]))
+    elif wanted == "text":
         print_evaluation(found, by_environment, pairs, plans)
+        if summaries is not None:
+            print_summaries(summaries)
     elif wanted == "json":
-        print_bytes(_json(found, percentiles, plans))
+        print_bytes(_json(found, percentiles, plans, summaries))
     else:
-        print_bytes(_tables(found, wanted, by_environment, pairs))
+        print_bytes(_tables(found, wanted, by_environment, pairs, summaries))
 
 
 def _format(given: str | None, as_json: bool) -> str:
@@ -95,22 +139,33 @@ def _format(given: str | None, as_json: bool) -> str:
     return chosen
 
 
-def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]") -> str:
+def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]", summaries: "Summaries | None") -> str:
     import json
 
-    if not plans:
-        return found.to_json(percentiles=percentiles)
-    planned = [plan.to_dict() for plan in plans]
-    content = found.to_dict(percentiles=percentiles) | {"plan": planned[0], "plans": planned}
+    content = found.to_dict(percentiles=percentiles)
+    if plans:
+        planned = [plan.to_dict() for plan in plans]
+        content |= {"plan": planned[0], "plans": planned}
+    if summaries is not None:
+        content["summaries"] = summaries.to_dict()
     return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool) -> str:
+def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool, summaries: "Summaries | None") -> str:
     """Return the tables for pasting, one below the other; of CSV the requested one alone."""
     from untuned import tables
     from untuned.reports.tables.content import stacked
+    from untuned.reports.tables.summaries import asked as tables_of
 
     shown = found.each_ranking
+    familiar = [] if summaries is None else tables_of(summaries)
+    if wanted == "csv" and familiar:
+        if len(familiar) > 1:
+            raise InvalidInput(
+                "--format csv prints one table: ask for statistics, for poi or for profiles, and run the command again "
+                "for the others"
+            )
+        return familiar[0].to_csv()
     if wanted == "csv":
         if by_environment:
             return tables.environments(found).to_csv()
@@ -120,7 +175,8 @@ def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool)
         asked += [tables.pairs(each) for each in shown]
         asked += [tables.head_to_head(found)] if found.head_to_head is not None else []
     asked += [tables.environments(found)] * by_environment
-    return "\n".join(table.to_markdown() if wanted == "markdown" else table.to_latex() for table in asked)
+    asked += familiar
+    return "\n".join(table.written(_WRITTEN[wanted]) for table in asked)
 
 
 def print_evaluation(
@@ -132,7 +188,7 @@ def print_evaluation(
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
+    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, variants
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -149,6 +205,8 @@ def print_evaluation(
     n, m = len(found.algorithms), len(found.environments)
     size = f"{n} algorithms on {m} {'environment' if m == 1 else 'environments'}"
     screen.print(text(screen, f"{size}, {spread(found.trials_ae)} trials per cell; delta = {found.delta:g}"))
+    for line in variants(found):
+        screen.print(text(screen, line))
     for line in failed(found):
         screen.print(text(screen, line, style="bold yellow"))
     for each in found.each_ranking:
@@ -166,7 +224,7 @@ def print_evaluation(
         screen.print(text(screen, f"Note: {warning}", style="yellow"))
     if found.approximate is not None:
         say(approximation(found), f"Approximate ({found.approximate.method}), no guarantee:")
-    steps = next_steps(found, plans)
+    steps = tuple(map(in_flags, next_steps(found, plans)))
     say(steps, "Next steps:")
     for plan in plans:
         say(line for line in plan.sentences() if line not in steps)
@@ -182,6 +240,51 @@ def print_evaluation(
 _WIDTH = 100
 
 
+def print_summaries(found: "Summaries") -> None:
+    """Print statistics and pairs with intervals, what they promise, and the guaranteed verdicts once more."""
+    from untuned.cli.terminal import Column, console, print_table, text
+    from untuned.tables import Digits
+
+    screen = console(_WIDTH)
+
+    def heading(words: str) -> None:
+        screen.print()
+        screen.print(text(screen, words, style="bold"))
+
+    def numbers(rows: list[dict[str, Any]], *keys: str) -> list[Column]:
+        shown = Digits(4).shown
+        return [Column(key, ["-" if row[key] is None else shown(row[key]) for row in rows], "number") for key in keys]
+
+    heading("Summaries known from elsewhere, approximate")
+    screen.print(text(screen, found.basis))
+    for each in found.summaries:
+        heading(f"{each.statistic.title[0].upper()}{each.statistic.title[1:]}")
+        rows = [row for row in found.rows() if row["statistic"] == each.statistic.name]
+        names = Column("algorithm", [row["algorithm"] for row in rows], "name")
+        print_table(screen, [names, *numbers(rows, "value", "low", "high")])
+    if found.improvement is not None:
+        heading("Probability of improvement: how often a run of a scores more than one of b")
+        rows = found.improvement_rows()
+        pair = [Column(key, [row[key] for row in rows], "name") for key in ("a", "b")]
+        print_table(screen, [*pair, *numbers(rows, "win", "low", "high")])
+    for profile in found.profiles:
+        heading(f"Performance {profile.name.replace('-', ' ')}: the share above each normalised score")
+        chosen = sorted({round(k * (profile.thresholds.size - 1) / (_SHOWN - 1)) for k in range(_SHOWN)})
+        columns = [Column("algorithm", list(found.algorithms), "name")]
+        for k in chosen:
+            cells = ["-" if isnan(share) else Digits(3).shown(float(share)) for share in profile.share_at[:, k]]
+            columns.append(Column(f"{profile.thresholds[k]:.3g}", cells, "number"))
+        print_table(screen, columns)
+    screen.print()
+    screen.print(text(screen, found.claim))
+    for note in found.notes:
+        screen.print(text(screen, f"Note: {note}", style="yellow"))
+    if found.guaranteed:
+        heading("Guaranteed, of the same scores")
+        for line in found.guaranteed:
+            screen.print(text(screen, line))
+
+
 def _print_ranking(
     screen: "Console", rows: list[dict[str, Any]], keys: tuple[str, ...], digits: "Digits", scale: tuple[float, float]
 ) -> None:
@@ -191,9 +294,14 @@ def _print_ranking(
     name, *numbers = keys
     columns = [Column("algorithm", [row[name] for row in rows], "name")]
     for key in numbers:
+        if all(row[key] is None for row in rows):
+            continue
         shown = ["-" if row[key] is None else digits.shown(row[key]) for row in rows]
         columns.append(Column(key.removeprefix("mean_"), shown, "number"))
-    for heading, key in (("rank", "rank"), ("worst", "rank_low"), ("best", "rank_high")):
+    ranks = (("rank", "rank"), ("worst", "rank_low"), ("best", "rank_high"))
+    # Where every rank is possible, the columns would say nothing.
+    vacuous = all((row["rank_low"], row["rank_high"]) == (len(rows), 1) for row in rows)
+    for heading, key in () if vacuous else ranks:
         columns.append(Column(heading, ["-" if row[key] is None else str(row[key]) for row in rows], "number"))
     if draws(screen) and scale[0] < scale[1] and isfinite(scale[1] - scale[0]):
         left, right = map(digits.shown, scale)
@@ -275,6 +383,10 @@ def _print_head_to_head(screen: "Console", found: "Evaluation") -> None:
 
 def _weights(found: "Evaluation") -> list[str]:
     """Return sentences on what weighs most, the rest together; equal weights are not listed."""
+    from untuned.statements import variants
+
+    if found.weights == "uniform" and variants(found):
+        return ["All families and references weigh the same."]
     if found.q_er.max() - found.q_er.min() < 1e-12:
         return ["All environments and references weigh the same."]
     sentences = []

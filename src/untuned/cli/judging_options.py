@@ -13,12 +13,14 @@ import typer
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.terminal import printable, showing_progress
 from untuned.errors import InvalidInput
-from untuned.judge.judging import Judging
+from untuned.judge.judging import Judging, without_variants
+from untuned.judge.summaries.options import Summarizing
 from untuned.options import Option, declared
 
 if TYPE_CHECKING:
     from untuned.adapters.score_files.importing import Imported
     from untuned.evaluation import Evaluation
+    from untuned.judge.summaries.records import Summaries
     from untuned.plans import Plan
     from untuned.scores import Range
 
@@ -53,7 +55,7 @@ def typer_option(record: type, name: str, *, summary: str | None = None, hidden:
 def takes_records(
     command: Callable[..., None], *, summaries: Mapping[str, str] = MappingProxyType({}), hidden: Collection[str] = ()
 ) -> Callable[..., None]:
-    """Return a command with an option for every field of the records that it takes, `Judging` and `Reading`.
+    """Return a command with an option for every field of the records that it takes, such as `Judging`.
 
     The command line is made from the signature and the annotations, so both are replaced. Options that mean something
     else to this command have other ``summaries``; those that it refuses are ``hidden`` from its help.
@@ -139,7 +141,7 @@ def judged(
     with showing_progress() as progress:
         return evaluate(
             found,
-            judging=judging,
+            judging=without_variants(judging, reading.without),
             approximate=approximate,
             workers=workers,
             progress=progress,
@@ -147,8 +149,29 @@ def judged(
         )
 
 
+def summarized(found: "Evaluation", asked: Summarizing, workers: int | None) -> "Summaries":
+    """Return the summaries of an evaluation's scores; a bar shows on a terminal meanwhile."""
+    from untuned.api import summarize
+
+    judging = found.judging
+    given = judging.weights if judging.weighting == "given" else "game" if judging.weighting == "game" else "uniform"
+    with showing_progress() as progress:
+        return summarize(
+            found,
+            asked.summary,
+            normalise=asked.normalise,
+            weights=given,
+            interval=asked.summary_interval,  # type: ignore[arg-type]
+            delta=judging.delta,
+            resamples=judging.resamples,
+            seed=judging.seed,
+            workers=workers,
+            progress=progress,
+        )
+
+
 def planning(found: "Evaluation", workers: int | None) -> "tuple[Plan, ...]":
-    """Return how many trials would decide what is not separable yet under each ranking; a bar shows on a terminal meanwhile."""
+    """Return how many trials would decide the pairs not separable yet; a bar shows on a terminal meanwhile."""
     from untuned.api import plans
 
     with showing_progress() as progress:
@@ -218,7 +241,7 @@ def parsed_weights(given: str) -> Any:
     if given in ("game", "uniform", "both"):
         return given
     if "=" not in given:
-        return _weights_file(Path(given))
+        return _json_object("weights", Path(given), "game, uniform, both, NAME=WEIGHT,...", "{environment: weight}")
     weights: dict[str, float] = {}
     for each in given.split(","):
         name, _, number = each.rpartition("=")
@@ -229,29 +252,67 @@ def parsed_weights(given: str) -> Any:
     return weights
 
 
-def _weights_file(path: Path) -> Any:
+def _json_object(option: str, path: Path, instead: str, form: str) -> Any:
     import json
 
     if not path.is_file():
-        raise InvalidInput(
-            f"--weights {path}: there is no such file; write game, uniform, both, NAME=WEIGHT,... or the path of a "
-            "JSON file"
-        )
+        raise InvalidInput(f"--{option} {path}: there is no such file; write {instead} or the path of a JSON file")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"--{option} {path}: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"--weights {path}: not JSON ({error})") from None
+        raise InvalidInput(f"--{option} {path}: not JSON ({error})") from None
     if not isinstance(content, dict):
-        raise InvalidInput(f"--weights {path}: write an object, {{environment: weight}}")
+        raise InvalidInput(f"--{option} {path}: write an object, {form}")
     return content
 
 
-#: Of options that are not typed as Python takes them. A file of weights is read here: the judge reads none.
+def parsed_families(given: str) -> Any:
+    """Return families as `untuned.evaluate` takes them, from what was written after --families."""
+    if given == "none":
+        return {}
+    if "=" not in given:
+        return _json_object("families", Path(given), "none, NAME=A+B,...", "{family: [environment, ...]}")
+    found: dict[str, list[str]] = {}
+    for each in given.split(","):
+        name, _, variants = each.partition("=")
+        if not name or not all(variants.split("+")):
+            raise InvalidInput(f"--families {given}: write NAME=A+B,NAME=C+D, --families maze=maze-1+maze-2")
+        if name in found:
+            raise InvalidInput(f"--families {given}: {name!r} is there twice, write all of its environments once")
+        found[name] = variants.split("+")
+    return found
+
+
+def parsed_normalisation(given: str) -> Any:
+    """Return a normalisation as `untuned.summaries` takes it, from what was written after --normalise."""
+    if "=" not in given:
+        if not given.endswith(".json"):
+            return given
+        return _json_object("normalise", Path(given), "NAME=ZERO:ONE,...", "{environment: [zero, one]}")
+    values = {}
+    for each in given.split(","):
+        name, _, ends = each.rpartition("=")
+        try:
+            zero, one = map(float, ends.split(":"))
+        except ValueError:
+            raise InvalidInput(
+                f"--normalise {given}: write NAME=ZERO:ONE,NAME=ZERO:ONE, the two scores of every environment that "
+                "become 0 and 1, or the path of a JSON file {environment: [zero, one]}"
+            ) from None
+        values[name] = (zero, one)
+    return values
+
+
+#: Of options that are not typed as Python takes them. Files are read here, not by the judge.
 _PARSERS: dict[str, Callable[[Any], Any]] = {
     "weights": parsed_weights,
+    "families": parsed_families,
     "ranges": _ranges,
     "identical": _identical,
     "rename": _rename,
+    "normalise": parsed_normalisation,
     "minimize": lambda given: True if given == "all" else names(given),
-    **dict.fromkeys(("algorithms", "environments", "without", "accept"), names),
+    **dict.fromkeys(("algorithms", "environments", "without", "accept", "summary"), names),
 }

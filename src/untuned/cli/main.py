@@ -10,25 +10,29 @@ import typer
 import untuned
 from untuned.cli.check import check
 from untuned.cli.collecting import collect, new, run
+from untuned.cli.compare_methods import compare_methods
 from untuned.cli.coverage import coverage
 from untuned.cli.evaluate import evaluate
+from untuned.cli.flags import in_flags
 from untuned.cli.import_ import import_
 from untuned.cli.list import list_
 from untuned.cli.plan import plan
+from untuned.cli.protocol import protocol
 from untuned.cli.race import race
 from untuned.cli.report import report
 from untuned.cli.reproduce import reproduce
-from untuned.cli.results import drop, export, merge, show, status
+from untuned.cli.results import drop, export, merge, repair, show, status
 from untuned.cli.terminal import printable
 from untuned.cli.trial import trial
 from untuned.errors import UntunedError
 
+_HELP = ["-h", "--help"]
+
 app = typer.Typer(
     name="untuned",
     help="Which reinforcement-learning algorithms perform well across many environments with little or no tuning?",
-    add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": _HELP},
 )
 
 
@@ -54,10 +58,12 @@ app.command(name="trial")(trial)
 app.command(name="new")(new)
 app.command(name="run")(run)
 app.command(name="race")(race)
+app.command(name="protocol")(protocol)
 app.command(name="collect")(collect)
 app.command(name="import")(import_)
 app.command(name="check")(check)
 app.command(name="evaluate")(evaluate)
+app.command(name="compare-methods")(compare_methods)
 app.command(name="plan")(plan)
 app.command(name="report")(report)
 app.command(name="status")(status)
@@ -65,6 +71,7 @@ app.command(name="show")(show)
 app.command(name="export")(export)
 app.command(name="merge")(merge)
 app.command(name="drop")(drop)
+app.command(name="repair")(repair)
 app.command(name="coverage")(coverage)
 app.command(name="reproduce")(reproduce)
 
@@ -81,13 +88,15 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         # Not standalone: exit codes and error messages are decided here alone. The arguments are passed on for reports,
         # which show the command.
-        code = app(arguments or ["--help"], prog_name="untuned", standalone_mode=False, obj=tuple(arguments))
+        program = typer.main.get_command(app)
+        _without_types_of_flags(program)
+        code = program(arguments or ["--help"], prog_name="untuned", standalone_mode=False, obj=tuple(arguments))
     except _MISTYPED as error:
         place = error.ctx.command_path if getattr(error, "ctx", None) else "untuned"
         _complain(f"error: {error.format_message()}\nTry '{place} --help'.", debug)
         sys.exit(2)
     except (UntunedError, OSError) as error:
-        _complain(f"error: {error}", debug)
+        _complain(f"error: {in_flags(str(error))}", debug)
         sys.exit(2)
     except SystemExit as ending:
         # The reader, `head` for one, closed the pipe. That is not a failure, though libraries below end with one.
@@ -106,6 +115,14 @@ def main(arguments: list[str] | None = None) -> None:
         )
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _without_types_of_flags(program: Any) -> None:
+    """Make ``--help`` show flags as flags: typer writes the type of their value, which is never typed."""
+    for command in (program, *program.commands.values()):
+        for each in command.get_params(typer.Context(command, help_option_names=_HELP)):
+            if getattr(each, "is_flag", False):
+                each.metavar = ""
 
 
 # What typer raises for a wrong command, option or argument: it exports the kinds, not their root.

@@ -1,4 +1,4 @@
-"""``untuned status``, ``show``, ``export``, ``merge`` and ``drop``: what a study has collected."""
+"""``untuned status``, ``show``, ``export``, ``merge``, ``drop`` and ``repair``: what a study has collected."""
 
 import dataclasses
 import json
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from untuned.diagnostics.finding import first_of
 from untuned.errors import InvalidInput
 
 StudyPath = Annotated[Path, typer.Argument(help="A study's folder, or its TOML file.", show_default=False)]
@@ -61,6 +62,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show one trial: what was drawn and the result."""
+    from untuned.cli.terminal import printable
     from untuned.collect.session import Session
 
     with Session.at(study) as session:
@@ -80,7 +82,8 @@ def show(
             value = f"{len(value)} kept, the last {value[-1]:g}" if value else "none"
         elif value is None:
             value = "none" if name == "failure" else "not kept"
-        typer.echo(f"{name:<{margin}}  {value}")
+        # A drawn category may be any text.
+        typer.echo(printable(f"{name:<{margin}}  {value}"))
 
 
 def export(
@@ -144,6 +147,24 @@ def drop(
     typer.echo(
         f"{algorithm} is out of every comparison; its {kept:,} trials stay in the store. Remove it from the study's "
         "file, too: a run of a study that names it brings it back."
+    )
+
+
+def repair(study: StudyPath) -> None:
+    """Set damaged trials aside; running the study again collects them anew."""
+    from untuned.cli.terminal import printable, verifying
+    from untuned.collect.session import repair
+
+    with verifying() as tell:
+        found = repair(study, tell=tell)
+    if found.original is None:
+        typer.echo(f"nothing is damaged: all {found.kept:,} trials are intact")
+        return
+    for place in first_of(found.damage, 20):
+        typer.echo(printable(place))
+    typer.echo(
+        f"{found.kept:,} trials are intact and were kept, {found.lost:,} were not. The file as it was: "
+        f"{found.original}. Next: run the command that collected the study again; it runs the missing trials."
     )
 
 

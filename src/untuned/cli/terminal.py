@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -179,9 +180,15 @@ def telling_of_compiling() -> Iterator[None]:
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show a bar for long work on a terminal's error stream, below the note on compiling; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    """Show a bar for long work on a terminal's error stream, below the note on compiling.
+
+    Elsewhere, print a line now and then once it takes longer than half a minute.
+    """
+    if sys.stderr is None:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield _Told().show
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -196,3 +203,35 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(tasks[what], completed=done, total=total)
 
         yield advance
+
+
+class _Told:
+    """Plain lines about long work, with how long the present step will take."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _PATIENCE
+        self._begun: dict[str, tuple[float, int]] = {}
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Print how much of a step is done, if a line is due."""
+        now = time.monotonic()
+        since, before = self._begun.setdefault(what, (now, done))
+        if now < self._due:
+            return
+        self._due = now + _PATIENCE
+        left = (now - since) / (done - before) * (total - done) if done > before else 0.0
+        # The reader may have closed the pipe; the work continues.
+        with suppress(OSError, ValueError):
+            rest = f", about {left / 60:,.0f} min left" if left > 90 else ""
+            print(f"{what}: {done:,} of {total:,}{rest}", file=sys.stderr, flush=True)
+
+
+#: Seconds before the first line on long work, and between two of them.
+_PATIENCE = 30.0
+
+
+@contextmanager
+def verifying() -> Iterator[Callable[[int, int], None]]:
+    """Show progress while the trials of a large study are verified."""
+    with showing_progress() as show:
+        yield lambda done, total: None if show is None else show("trials verified", done, total)

@@ -24,6 +24,7 @@ from untuned.collect.fingerprints import source_digest
 from untuned.collect.metrics import Metric, metric
 from untuned.collect.study import AlgorithmChoice, EnvironmentChoice, Study
 from untuned.errors import InvalidInput, UnknownName, nearest
+from untuned.families import check
 from untuned.version import __version__
 
 #: The modules that resolve what is not ours.
@@ -109,9 +110,6 @@ def resolve(study: Study) -> Resolved:
 
 
 def _resolved(study: Study) -> Resolved:
-    if study.folder is not None and str(study.folder) not in sys.path:
-        # As a script of that folder would see it.
-        sys.path.insert(0, str(study.folder))
     algorithms = [_algorithm(chosen, f"algorithms[{n}]", study.folder) for n, chosen in enumerate(study.algorithms)]
     places = [_place(chosen, f"environments[{n}]", study.folder) for n, chosen in enumerate(study.environments)]
     if any(isinstance(each, Definition) for each in algorithms):
@@ -119,6 +117,10 @@ def _resolved(study: Study) -> Resolved:
             _seen(place, f"environments[{n}]")
     _check_distinct("algorithms", [each.name for each in algorithms])
     _check_distinct("environments", [each.name for each in places])
+    try:
+        check(study.families, [each.name for each in places])
+    except UnknownName as error:
+        raise InvalidInput(f"families: {error}") from None
     measure = _metric(study.metric, study.folder)
     ranges = [_score_range(place, measure, study) for place in places]
     for place, limits in zip(places, ranges, strict=True):
@@ -129,7 +131,8 @@ def _resolved(study: Study) -> Resolved:
         for kind, listed in (("algorithm", algorithms), ("environment", places))
         for each in listed
     }
-    recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.isolate)
+    assert not isinstance(study.memory, str)
+    recipe = Recipe(measure, study.keep == "returns", study.time_limit, study.memory, study.isolate)
     cells = tuple(_cell(algorithm, place, marks, study, recipe) for place in places for algorithm in algorithms)
     return Resolved(
         cells,
@@ -148,16 +151,17 @@ def _adapter(kind: str) -> Any:
 
 
 def imported(place: str, where: str, folder: Path | None) -> Any:
-    """Return the object ``module:name``; modules are looked for in the study's folder first."""
+    """Return the object ``module:name``; modules are looked for in the study's folder, too."""
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
         raise InvalidInput(f"{where}: {place!r} cannot be imported, write module:function, as in my_agents:train")
+    _make_findable(folder)
     try:
         # What a module prints would be mixed with output for other programs.
         with contextlib.redirect_stdout(sys.stderr):
             found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
-        where_it_is = "; it is looked for in the study's folder and among what is installed"
+        where_it_is = "; it is looked for among what is installed and in the study's folder"
         raise InvalidInput(
             f"{where}: the module {module_name!r} cannot be imported ({type(error).__name__}: {error})"
             f"{where_it_is if isinstance(error, ImportError) else ''}"
@@ -173,16 +177,24 @@ def imported(place: str, where: str, folder: Path | None) -> Any:
     return found
 
 
+def _make_findable(folder: Path | None) -> None:
+    """Let modules be found in the study's folder, after all others: a file there replaces no other module."""
+    if folder is not None and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 def _check_that_it_is_the_studys(module: Any, where: str, folder: Path | None) -> None:
-    """Refuse a module that another study of this process left behind under the same name."""
-    if folder is None or not getattr(module, "__file__", None):
+    """Refuse a module of the study's folder whose name another module has: a standard one, or another study's."""
+    if folder is None:
         return
     path = folder.joinpath(*module.__name__.split("."))
     here = [each for each in (path.with_suffix(".py"), path / "__init__.py") if each.is_file()]
-    if here and not here[0].samefile(module.__file__):
+    file = getattr(module, "__file__", None)
+    if here and (file is None or not here[0].samefile(file)):
         raise InvalidInput(
-            f"{where}: the module {module.__name__!r} was loaded before from {module.__file__}, and this study has "
-            "another one of that name: give one of the two another name, or run this study in a new process"
+            f"{where}: the module {module.__name__!r} is {file or 'part of Python'}, and the study's folder has "
+            f"another one of that name: give {here[0].name} another name; or, if it is another study's that was loaded "
+            "before, run this study in a new process"
         )
 
 
@@ -220,6 +232,9 @@ def _place(chosen: EnvironmentChoice, where: str, folder: Path | None) -> Place:
     options = dict(chosen.options)
     if isinstance(use, str) and ":" in use and not chosen.gymnasium:
         use = imported(use, where, folder)
+    if isinstance(use, str) and ":" in use:
+        # Gymnasium imports the package of an id "package:id".
+        _make_findable(folder)
     try:
         if isinstance(use, str) and not chosen.gymnasium:
             return _ours(use, options)
@@ -376,6 +391,8 @@ def _facts(
         "keep": study.keep,
         "failures": study.failures,
         "time_limit": study.time_limit,
+        # Only where it is declared: stores that were made before it could be are of the same study.
+        **({} if study.memory is None else {"memory": study.memory}),
         "isolate": study.isolate,
         "algorithms": [
             {
@@ -397,7 +414,9 @@ def _facts(
         ],
         "wanted": wanted(study, [each.name for each in algorithms], [each.name for each in places]),
         "identical": _identical(algorithms, places),
+        **({"families": {name: list(each) for name, each in study.families.items()}} if study.families else {}),
         "untuned": __version__,
+        **({} if study.protocol is None else {"protocol": dict(study.protocol)}),
     }
 
 

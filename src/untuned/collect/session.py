@@ -15,19 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from untuned.collect.engines.cells import Cell
+from untuned.collect.engines.cells import TOOK_MORE, Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
 from untuned.collect.engines.worker_process import TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
+from untuned.collect.protocol import Runs, protocol_scores
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.rounds import announced, declaration, with_rounds
+from untuned.collect.runner.memory_limit import written
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
+from untuned.collect.store.damage import Repaired, repaired
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.study import Study
 from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import AlgorithmFails, InvalidInput, Stopped, UnknownName
+from untuned.families import Families, among, checked
 from untuned.scores import Floats, Ints, Nonfinite, ScoreTable
 from untuned.verdicts import listed
 
@@ -405,6 +409,8 @@ class Session:
     def scores(self, *, nonfinite: Nonfinite | None = None) -> ScoreTable:
         """Return the scores of everything that is compared, with the complete rounds of a race.
 
+        Of a protocol (`untuned.protocols`), the scores of complete replications.
+
         Parameters
         ----------
         nonfinite
@@ -415,9 +421,20 @@ class Session:
         chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
         # The log first: a race that begins in between must not be found with scores that were read before it.
         log = store.race_log()
-        table = store.scores(nonfinite=chosen).select(*store.compared)
+        table = dataclasses.replace(store.scores(nonfinite=chosen), families=self.families).select(*store.compared)
+        if (protocol := store.facts.get("protocol")) is not None:
+            reduced = protocol_scores(protocol, Runs(table, store.done))
+            return dataclasses.replace(
+                reduced, families=table.families if reduced.environments == table.environments else None
+            )
         with explained(self.folder / RESULTS_NAME):
             return with_rounds(table, log)
+
+    @property
+    def families(self) -> Families | None:
+        """The families of variants that the study declares; None where it declares none."""
+        facts = self.store.facts if self._resolved is None else self._resolved.facts
+        return among(checked(facts.get("families", {})), self.names[1]) or None
 
     @property
     def collected(self) -> bool:
@@ -454,7 +471,8 @@ class Session:
         facts = self.store.facts
         if facts.get("failures") != "worst":
             return {}
-        return {each["name"]: each["score_range"][0] for each in facts["environments"] if each.get("score_range")}
+        entries = map(_entry, facts["environments"])
+        return {each["name"]: each["score_range"][0] for each in entries if each.get("score_range")}
 
     def trials(self, *, returns: bool = True) -> Iterator[Trial]:
         """Yield the trials of everything that is compared, environment by environment, by number.
@@ -526,6 +544,7 @@ _COMMON = {
     "metric_fingerprint": "the source of the metric",
     "isolate": "whether trials are isolated",
     "precision": "the precision",
+    "protocol": "the protocol",
 }
 
 #: What has changed where nothing else shows.
@@ -557,7 +576,7 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
                     f"{what} of the study in {folder} was {before.get(key)!r} and is now {now.get(key)!r}: its trials "
                     f"would not be comparable. {_NEW_FOLDER}"
                 )
-        _check_time_limit(store, before, now.get("time_limit"), folder)
+        _check_limits(store, before, now, folder)
         for kind in ("algorithms", "environments"):
             _set_changed_aside(store, kind, before, now, folder, replace)
     merged = _merged(store, before, now)
@@ -609,23 +628,34 @@ def _used(store: Store, kind: str) -> set[str]:
     return {cell[kind == "environments"] for cell, count in store.counts().items() if count}
 
 
-def _check_time_limit(store: Store, facts: Mapping[str, Any], now: float | None, folder: Path) -> None:
-    """Refuse another limit where stored trials would have had another result under it."""
-    before = facts.get("time_limit")
-    if before == now:
+def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    """Refuse other limits of time or memory where stored trials would have had, or might have had, another result."""
+    seconds, memory = now.get("time_limit"), now.get("memory")
+    if (before.get("time_limit"), before.get("memory")) == (seconds, memory):
         return
-    # The limit is for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
-    compiled = {entry["name"] for entry in facts["algorithms"] if entry.get("compiled")}
-    ours = {entry["name"] for entry in facts["environments"] if entry.get("states", {}).get("kind") != "open"}
+    # Limits are for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
+    compiled = {entry["name"] for entry in before["algorithms"] if entry.get("compiled")}
+    ours = {entry["name"] for entry in before["environments"] if entry.get("states", {}).get("kind") != "open"}
+    less = memory is not None and memory < before.get("memory", math.inf)
     for trial in store.trials(returns=False):
-        timed_out = trial.failure is not None and trial.failure.startswith(TOOK_LONGER)
         limited = trial.algorithm not in compiled or trial.environment not in ours
-        if timed_out or (now is not None and trial.seconds > now and limited):
+        failure = trial.failure or ""
+        for what, key, ended, would_end in (
+            ("time", "time_limit", TOOK_LONGER, seconds is not None and trial.seconds > seconds and "took longer than"),
+            ("memory", "memory", TOOK_MORE, less and "may have taken more than"),
+        ):
+            if before.get(key) == now.get(key) or not (failure.startswith(ended) or (limited and would_end)):
+                continue
+            how = "was ended by the old one" if failure.startswith(ended) else f"{would_end} the new one"
             raise InvalidInput(
-                f"the time limit of the study in {folder} was {before} and is now {now}, and {trial.label} "
-                f"{'was ended by the old one' if timed_out else 'took longer than the new one'}: its trials would not "
-                f"be comparable. {_NEW_FOLDER}"
+                f"the {what} limit of the study in {folder} was {_limit(key, before)} and is now {_limit(key, now)}, "
+                f"and {trial.label} {how}: its trials would not be comparable. {_NEW_FOLDER}"
             )
+
+
+def _limit(key: str, facts: Mapping[str, Any]) -> str:
+    limit = facts.get(key)
+    return written(limit) if key == "memory" and limit is not None else str(limit)
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
@@ -689,3 +719,24 @@ def merge(
         store.close()
         raise
     return Session(target, store)
+
+
+def repair(path: str | Path, *, tell: Callable[[int, int], None] | None = None) -> Repaired:
+    """Set damaged trials of a study aside, and return what was found; running the study again collects them anew.
+
+    Every trial is verified. The intact ones, the facts and the log of a race are copied to a new ``results.sqlite``;
+    the damaged file stays next to it, as ``results.sqlite.damaged``. Where nothing is damaged, nothing is changed.
+
+    Parameters
+    ----------
+    path
+        The study's folder, its TOML file or its ``results.sqlite``.
+    tell
+        Called now and then with the number of trials that were verified, and how many there are.
+
+    Raises
+    ------
+    StoreError
+        Where more is damaged than trials: the facts of the study, the log of its race, or the tables themselves.
+    """
+    return repaired(found_folder(path), tell)

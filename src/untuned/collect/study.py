@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from untuned import families
 from untuned.collect.environments.checks import checked_range, checked_size, whole_number
 from untuned.collect.metrics import AVERAGE
+from untuned.collect.runner.memory_limit import parsed
 from untuned.collect.runner.trial import PRECISIONS
 from untuned.collect.trial import LARGEST
 from untuned.errors import InvalidInput, nearest
+from untuned.families import Families
 
 if TYPE_CHECKING:
     from untuned.collect.session import Session
@@ -26,6 +29,9 @@ FailurePolicy = Literal["worst", "error"]
 Keep = Literal["scores", "returns"]
 
 MOST_TRIALS = 10**7
+
+#: The longest file of a study, in characters: a thousand tables have a hundredth of it.
+_LONGEST = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,9 @@ class Study:
         ``"average-return"``, ``"final-return"``, ``"last-10"``, ``"module:function"`` or a function of the returns.
     score_range
         (worst, best) score possible, for a metric of your own.
+    families
+        Environments that are variants of one and count as one when the study is judged: ``{"maze": ["maze-1",
+        "maze-2"]}``, by the names that environments have in results.
     keep
         ``"scores"``, or ``"returns"`` to keep the return of every episode.
     failures
@@ -96,6 +105,9 @@ class Study:
         looked at. Neither drops it.
     time_limit
         Seconds after which a trial in Python has failed; None for no limit.
+    memory
+        How much memory a trial in Python may take, ``"2 GiB"`` or a number of bytes; None for no limit. Enforced on
+        Linux.
     isolate
         Whether every trial in Python gets a new process, for algorithms whose modules remember something from one
         trial to the next; otherwise a process runs many.
@@ -105,6 +117,8 @@ class Study:
         Where your own modules are looked for: the folder of the study's file.
     file
         The name and the text of the file it was read from, for error messages that name the line.
+    protocol
+        What `untuned.protocols` makes of a study; None for complete trials.
 
     Examples
     --------
@@ -120,13 +134,16 @@ class Study:
     seed: int = 0
     metric: str | Callable[..., float] = AVERAGE
     score_range: tuple[float, float] | None = None
+    families: Families = field(default_factory=dict)
     keep: Keep = "scores"
     failures: FailurePolicy = "worst"
     time_limit: float | None = None
+    memory: str | int | None = None
     isolate: bool = False
     precision: str = "float64"
     folder: Path | None = None
     file: tuple[str, str] | None = field(default=None, repr=False, compare=False)
+    protocol: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         name: object = self.name
@@ -152,11 +169,13 @@ class Study:
         if not isinstance(self.metric, str) and not callable(self.metric):
             raise InvalidInput(f"metric: {self.metric!r} is not a metric, write average-return, or module:function")
         settle(self, "time_limit", _time_limit(self.time_limit))
+        settle(self, "memory", parsed(self.memory))
         settle(
             self,
             "score_range",
             None if self.score_range is None else checked_range("score_range", self.score_range),
         )
+        settle(self, "families", families.checked(self.families))
         isolate: object = self.isolate
         if not isinstance(isolate, bool):
             raise InvalidInput(f"isolate: {isolate!r} is not allowed, write true or false")
@@ -177,7 +196,8 @@ class Study:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            with path.open(encoding="utf-8") as file:
+                text = file.read(_LONGEST + 1)
         except FileNotFoundError:
             siblings = [each.name for each in path.parent.glob("*.toml")] if path.parent.is_dir() else []
             near = nearest(path.name, siblings)
@@ -187,6 +207,8 @@ class Study:
             if path.is_dir():
                 raise InvalidInput(f"{str(path)!r} is a folder: name the study's TOML file") from None
             raise InvalidInput(f"{str(path)!r} cannot be read as text: {error}") from None
+        if len(text) > _LONGEST:
+            raise InvalidInput(f"{str(path)!r} has more than {_LONGEST >> 20} million characters: it is not a study")
         return cls.parse(text, path.name, path.resolve().parent)
 
     @classmethod
@@ -204,8 +226,14 @@ class Study:
         """
         try:
             content = tomllib.loads(text)
+            repr(content)
         except tomllib.TOMLDecodeError as error:
             raise InvalidInput(f"{name} is not TOML: {error}") from None
+        except RecursionError:
+            raise InvalidInput(f"{name} is nested too deeply: a study is a table of lists of tables") from None
+        except ValueError:
+            # Python converts no text of more than some thousand digits.
+            raise InvalidInput(f"{name} has a number of thousands of digits: write one that a study can have") from None
         for key in content:
             if key not in _KEYS:
                 raise InvalidInput(_at(name, text, key) + _unknown(key, _KEYS, "a study"))
@@ -253,9 +281,11 @@ _KEYS = (
     "environments",
     "metric",
     "score_range",
+    "families",
     "keep",
     "failures",
     "time_limit",
+    "memory",
     "isolate",
     "precision",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from untuned.diagnostics.alike import alike_environments
 from untuned.diagnostics.axes import swapped_axes
 from untuned.diagnostics.copies import copied_environments, identical_algorithms
 from untuned.diagnostics.counts import failed_trials, few_runs, missing_cells, unequal_runs
@@ -34,15 +35,17 @@ CHECKS: dict[str, Check] = {
     "few-runs": few_runs,
     "constant-cells": constant_cells,
     "suspicious-rounding": suspicious_rounding,
+    "alike-environments": alike_environments,
     "tuned": tuned,
 }
 
 #: What another finding explains already, so that it is not reported: environments that are passed as trials follow a
-#: pattern, and curves that all rise look like copies and are correlated.
+#: pattern, and curves that all rise look like copies and are correlated; copies are alike.
 _EXPLAINED_BY = {
     "curve-as-runs": ("swapped-axes",),
     "copied-environments": ("swapped-axes", "curve-as-runs"),
     "shared-seeds": ("swapped-axes", "curve-as-runs"),
+    "alike-environments": ("swapped-axes", "copied-environments"),
 }
 
 

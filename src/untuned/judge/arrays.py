@@ -45,8 +45,8 @@ def magnitude(values: Floats) -> float:
 
 
 @kernel
-def extent(values: Floats) -> tuple[float, float, float]:
-    """Return the lowest, the highest and the mean of a board's numbers; NaN if one is NaN."""
+def extent(values: Floats) -> tuple[float, float]:
+    """Return the lowest and the highest of a board's numbers; NaN if one is NaN."""
     rows, columns = values.shape
     lowest = highest = values[0, 0]
     total = 0.0
@@ -58,4 +58,19 @@ def extent(values: Floats) -> tuple[float, float, float]:
             total += value
     # Comparisons with NaN are false; sums with NaN are NaN.
     nothing = total - total
-    return lowest + nothing, highest + nothing, total / (rows * columns)
+    return lowest + nothing, highest + nothing
+
+
+@kernel
+def column_mean(values: Floats, share: Floats) -> float:
+    """Return the mean of a board's numbers, where column k counts ``share[k]``."""
+    rows, columns = values.shape
+    total = 0.0
+    weight = 0.0
+    for k in range(columns):
+        weight += share[k]
+    for a in range(rows):
+        for k in range(columns):
+            total += share[k] * values[a, k]
+    mean: float = total / (rows * weight)
+    return mean

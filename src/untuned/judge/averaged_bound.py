@@ -139,7 +139,7 @@ def functional(boxes: Boxes, parts: int, estimates: Percentiles, delta: float) -
         largest_e[e] = min(solution(Goal(reward), made, _LIMITS)[0].bound, 1.0)
     penalty_e = largest_e / trials_e
     most = solution(Goal(np.repeat(penalty_e[:, None], n, axis=1)), made, _LIMITS)[0].bound
-    likely_er = equilibrium(estimates.z_aer).q_er
+    likely_er = equilibrium(estimates.z_aer, share_e=boxes.share_e).q_er
     own_aer = boxes.same_aer == ONE_HALF
     factor = _factor(n, delta)
     return Functional(estimates.z_aer, own_aer, likely_er, trials_e, penalty_e, float(np.sqrt(most)), factor, made)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.judge.game import constants, stationary
+from untuned.judge.game import column_shares, constants, stationary
 from untuned.judge.intervals.method import Method
 from untuned.judge.jit import kernel
 from untuned.judge.percentiles import SELF, Payoff
@@ -38,6 +38,7 @@ def resampled(
     seed: int,
     *,
     q_er: Floats | None = None,
+    share_e: Floats | None = None,
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> Floats:
@@ -58,15 +59,18 @@ def resampled(
         nothing.
     q_er
         Weights that were fixed beforehand; None for the equilibrium of every resample.
+    share_e
+        As for `untuned.judge.game.column_shares`.
     workers
         How many threads.
     advance
         Called with the number of resamples just finished, in the caller's thread.
     """
     n, m = pools[0].owner_of.size, len(pools)
-    layout = _layout(pools)
+    layout = layout_of(pools)
     states = streams(seed, resamples)
-    eta, gamma, _ = constants(n, m)
+    share_k, families = column_shares(share_e, n, m)
+    eta, gamma, _ = constants(n, families)
     start = np.ascontiguousarray(d_aer.reshape(n, m * n))
     result = np.empty((resamples, n))
     size = _chunk(layout, start.size, resamples)
@@ -80,7 +84,7 @@ def resampled(
         if q_er is None:
             d = np.empty_like(boards)
             d[:] = start
-            stationary(boards, eta, gamma, d, _TOLERANCE)
+            stationary(boards, share_k, eta, gamma, d, _TOLERANCE)
             _weigh(d, weights)
         else:
             weights[:] = q_er.ravel()
@@ -110,13 +114,13 @@ _MOST = 64
 _STEPS = 20
 
 
-def _chunk(layout: "_Layout", states: int, resamples: int) -> int:
+def _chunk(layout: "Layout", states: int, resamples: int) -> int:
     """Return how many resamples a thread takes at a time."""
     work = layout.slots.size + layout.places.size + _WORK_PER_STATE * states
     return max(1, min(_MOST, _WORK // work, resamples // _STEPS))
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """All samples, as distinct scores and the places they have in one another.
 
     Samples are numbered through, environment by environment; an environment's have one owner each, in its order.
@@ -155,7 +159,8 @@ class _Layout(NamedTuple):
     starts: Ints
 
 
-def _layout(pools: Sequence[Pool]) -> _Layout:
+def layout_of(pools: Sequence[Pool]) -> Layout:
+    """Return how all samples lie in one another."""
     samples = [
         [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in range(pool.sizes.size)]
         for pool in pools
@@ -180,7 +185,7 @@ def _layout(pools: Sequence[Pool]) -> _Layout:
                 starts[begin + a, r] = filled
                 places[filled : filled + player.size] = left + right
                 filled += player.size
-    return _Layout(
+    return Layout(
         begins,
         np.array([begin + pool.owner_of for begin, pool in zip(begins[:-1], pools, strict=True)]),
         sizes,
@@ -195,7 +200,7 @@ def _layout(pools: Sequence[Pool]) -> _Layout:
 
 
 @kernel
-def _resample(layout: _Layout, states: Words, halves: bool, boards: Floats) -> None:
+def _resample(layout: Layout, states: Words, halves: bool, boards: Floats) -> None:
     """Write the percentiles of one resample per stream, boards [resample, a, e n + r]."""
     environments, n = layout.sample_of.shape
     drawn = np.empty(layout.widest, dtype=np.int32)
@@ -207,8 +212,8 @@ def _resample(layout: _Layout, states: Words, halves: bool, boards: Floats) -> N
         skip_first(stream)
         for e in range(environments):
             begin, end = layout.begins[e], layout.begins[e + 1]
-            _draw(stream, layout, begin, end, drawn)
-            _play(layout, begin, end, drawn, halves, gain, won)
+            draw(stream, layout, begin, end, drawn)
+            play(layout, begin, end, drawn, halves, gain, won)
             for a in range(n):
                 player = layout.sample_of[e, a]
                 for r in range(n):
@@ -226,7 +231,7 @@ _WORD32 = np.uint64(1 << 32)
 
 
 @kernel(inline=True)
-def _draw(stream: Words, layout: _Layout, begin: int, end: int, drawn: NDArray[np.int32]) -> None:
+def draw(stream: Words, layout: Layout, begin: int, end: int, drawn: NDArray[np.int32]) -> None:
     """Count how often each distinct score of an environment's samples is drawn.
 
     Each half of a word makes one draw, by multiplication, without bias: halves that would favour some trials are
@@ -253,8 +258,8 @@ def _draw(stream: Words, layout: _Layout, begin: int, end: int, drawn: NDArray[n
 
 
 @kernel(inline=True)
-def _play(
-    layout: _Layout, begin: int, end: int, drawn: NDArray[np.int32], halves: bool, gain: NDArray[np.int32], won: Ints
+def play(
+    layout: Layout, begin: int, end: int, drawn: NDArray[np.int32], halves: bool, gain: NDArray[np.int32], won: Ints
 ) -> None:
     """Write twice the number of pairs every sample of an environment wins against every other.
 

@@ -13,6 +13,7 @@ no cutting can bring the bound below zero, only more trials can.
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int]
     for a in rows:
         payoffs[forth[a]], payoffs[back[a]] = z_aer[a], 1.0 - z_aer[a]
     game = np.where(boxes.same_aer == ONE_HALF, HALF, payoffs[forth])
-    balance = equilibrium(game, _CLOSE)
+    balance = equilibrium(game, _CLOSE, share_e=boxes.share_e)
     y_a = aggregate(game, balance.q_er)
     return float(y_a[i] - y_a[l] - 2.0 * balance.error)
 
@@ -217,7 +218,7 @@ def _with(boxes: Boxes, a: int, e: int, r: int, low: float, high: float) -> Boxe
     low_aer[back], high_aer[back] = _opposite(high), _opposite(low)
     if low == high == HALF:
         same_aer = np.where(forth | back, ONE_HALF, same_aer)
-    return Boxes(low_aer, high_aer, same_aer)
+    return replace(boxes, low_aer=low_aer, high_aer=high_aer, same_aer=same_aer)
 
 
 def _opposite(end: float) -> float:
@@ -230,18 +231,18 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
     """Write, roughly, the share of time that the walk under a policy spends in every state."""
     n, columns = shares.shape
     eta, gamma = board.eta, board.gamma
-    start = (1.0 - gamma) / (n * columns)
+    start = (1.0 - gamma) / (n * n * board.families)
     work = bicgstab.workspace(n, columns)
     fill(work.scaled, 1.0)
     departures(work.scaled, policy, board, work.image)
     for a in range(n):
         for k in range(columns):
             work.diagonal[a, k] = (1.0 - gamma) + gamma * eta * work.image[a, k]
-            shares[a, k] = start / work.diagonal[a, k]
+            shares[a, k] = start * board.share[k] / work.diagonal[a, k]
     _arriving(shares, policy, board, work.diagonal, work.residual)
     for a in range(n):
         for k in range(columns):
-            work.residual[a, k] = start - work.residual[a, k]
+            work.residual[a, k] = start * board.share[k] - work.residual[a, k]
     bicgstab.begin(work)
     for _ in range(_ITERATIONS):
         if not bicgstab.aim(work):
@@ -288,7 +289,7 @@ def _blame(values: Floats, shares: Floats, board: Board, blame: Floats) -> None:
             for j in range(columns):
                 if board.low[a, j] <= high and board.high[a, j] >= low and board.same[a, j] != board.same[a, k]:
                     other = board.high[a, j] - board.low[a, j]
-                    weight = shares[a, k] * rate * abs(values[a, j] - values[a, k])
+                    weight = shares[a, k] * rate * board.share[j] * abs(values[a, j] - values[a, k])
                     both = width + other
                     if both > 0.0:
                         blame[a, k] += weight * width / both

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from untuned import families
 from untuned.diagnostics.order import is_sorted
 from untuned.errors import InvalidInput
 from untuned.evaluation import Derived, Evaluation, Means, PercentileTable, Ranking, Weighting
@@ -55,7 +56,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every weighting asked for."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
-    judging = _for_races(table, judging)
+    judging = _for_races(table, _with_families(table, judging))
     table, gaps = without_gaps(table, judging.method)
     weights = weights_of(judging, table.algorithms, table.environments)
     check_maximum(judging.max_algorithms, table.algorithms)
@@ -67,6 +68,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     counted_ae = estimates.trials_ae[:, with_weight(any_q_er, len(table.environments))]
     shares = judging.shares(tuple(weights))
     methods = {each: judging.method_under(each) for each in weights}
+    share_e = families.shares(judging.families, table.environments)
 
     boxed = [each for each in weights if methods[each].intervals is not None]
     # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only, and
@@ -87,11 +89,12 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
             boxing = method(ANYTIME_DEFAULT if judging.anytime else DEFAULT)
             found = boxes_with_weight(boxing, table, pooled, estimates, part * spent, "valid", any_q_er)
             shares = dict.fromkeys(shares, 1.0 - part)
+    found = None if found is None else replace(found, share_e=share_e)
 
     scores = _Scores(table, pooled, estimates, found)
     rankings, head_to_head, slack, error = [], None, 0.0, 0.0
     for each, q_er in weights.items():
-        balance = None if q_er is not None else equilibrium(estimates.z_aer)
+        balance = None if q_er is not None else equilibrium(estimates.z_aer, share_e=share_e)
         weights_er: Floats = balance.q_er if balance is not None else q_er  # type: ignore[assignment]
         score_a = aggregate(estimates.z_aer, weights_er)
         part = shares[each] * parts[each] * spent
@@ -223,6 +226,18 @@ def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> li
     ]
 
 
+def _with_families(table: ScoreTable, judging: Judging) -> Judging:
+    """Return the options with the families that the study declares, unless others were asked for."""
+    if judging.families is not None or not table.families:
+        return judging
+    if judging.conventions == "paper":
+        raise InvalidInput(
+            "the study declares families, which conventions='paper' does not have: in the published game every "
+            "environment counts by itself. Pass families={} (--families none)"
+        )
+    return replace(judging, families=table.families)
+
+
 def _for_races(table: ScoreTable, judging: Judging) -> Judging:
     """Return the options for a study whose scores decided its numbers of trials.
 
@@ -310,13 +325,15 @@ def _bootstrapped(
     by_name = table.select([table.algorithms[i] for i in a], [table.environments[j] for j in e])
     pooled = pools(by_name)
     estimates = percentiles(pooled, judging.payoff)
+    share_e = families.shares(judging.families, by_name.environments)
     aggregates = resampled(
         pooled,
-        equilibrium(estimates.z_aer).d_aer,
+        equilibrium(estimates.z_aer, share_e=share_e).d_aer,
         estimates.payoff,
         judging.resamples,
         judging.seed,
         q_er=None if asked.q_er is None else np.ascontiguousarray(asked.q_er[np.ix_(e, a)]),
+        share_e=share_e,
         workers=workers,
         advance=counter("resamples", judging.resamples, progress),
     )
@@ -403,7 +420,8 @@ def _of_races(judging: Judging, table: ScoreTable) -> list[str]:
     elif changed:
         weights = _WEIGHTS[declared["weights"]] if isinstance(declared["weights"], str) else "given weights"
         found.append(
-            f"The race was declared with delta={declared['delta']:g} and {weights}: results for others hold by "
+            f"The race was declared with delta={declared['delta']:g} and {weights}"
+            f"{', and other families' if 'families' in changed else ''}: results for others hold by "
             "themselves, if they were chosen before the race, and not together with the race's."
         )
     return found
@@ -419,7 +437,15 @@ def _changed(judging: Judging, table: ScoreTable) -> tuple[str, ...]:
         return ()
     others = bool(_undeclared(table, table.declared))
     weighed = others or _weighs_as(table.declared, judging, table)
-    differ = {_NAMES: others, "delta": judging.delta != table.declared["delta"], "weights": not weighed}
+    variants = {frozenset(each) for each in (judging.families or {}).values() if len(each) > 1}
+    names = table.declared["environments"]
+    declared = {frozenset(names[e] for e in each) for each in table.declared.get("families", ())}
+    differ = {
+        _NAMES: others,
+        "delta": judging.delta != table.declared["delta"],
+        "weights": not weighed,
+        "families": not others and variants != declared,
+    }
     return tuple(name for name, each in differ.items() if each)
 
 

@@ -29,19 +29,28 @@ POPULATION = 50
 
 
 class Constants(NamedTuple):
-    """What follows from the size of the board."""
+    """What follows from the size of the board, where variants of one environment count as one."""
 
     eta: float
     gamma: float
     states: int
 
 
-def constants(algorithms: int, environments: int) -> Constants:
-    """Return eta = 1/((n - 1) + (m n - 1)), gamma = (|S| - 1)/|S| and |S| = n m n."""
-    columns = environments * algorithms
+def constants(algorithms: int, families: int) -> Constants:
+    """Return eta = 1/((n - 1) + (m n - 1)), gamma = (|S| - 1)/|S| and |S| = n m n for m families."""
+    columns = families * algorithms
     states = algorithms * columns
     moves = (algorithms - 1) + (columns - 1)
     return Constants(1.0 / moves if moves else 0.0, (states - 1) / states, states)
+
+
+def column_shares(share_e: Floats | None, algorithms: int, environments: int) -> tuple[Floats, int]:
+    """Return the share of every column in its family, and the number of families.
+
+    ``share_e`` is 1/k for each of k variants of one environment; None where there are no variants.
+    """
+    each_e = np.ones(environments) if share_e is None else share_e
+    return np.repeat(each_e, algorithms), round(float(each_e.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +79,18 @@ class Equilibrium:
 TOLERANCE = 1e-12
 
 
-def equilibrium(z_aer: Floats, tolerance: float = TOLERANCE) -> Equilibrium:
+def equilibrium(z_aer: Floats, tolerance: float = TOLERANCE, *, share_e: Floats | None = None) -> Equilibrium:
     """Return the equilibrium of the game whose payoffs are ``z_aer``, shape (n, m, n).
 
     Payoffs that are equal as numbers are ties. With a larger ``tolerance`` it is found sooner, with a larger error.
+    ``share_e`` is as in `column_shares`.
     """
     n, m, _ = z_aer.shape
     board = np.ascontiguousarray(z_aer.reshape(n, m * n))
-    eta, gamma, states = constants(n, m)
-    d = np.full((n, m * n), 1.0 / states)
-    error = float(stationary(board[None], eta, gamma, d[None], tolerance)[0])
+    share_k, families = column_shares(share_e, n, m)
+    eta, gamma, states = constants(n, families)
+    d = np.tile(share_k / states, (n, 1))
+    error = float(stationary(board[None], share_k, eta, gamma, d[None], tolerance)[0])
     d /= d.sum()
     d_aer = d.reshape(n, m, n)
     return Equilibrium(d_aer, d_aer.sum(axis=0), d_aer.sum(axis=(1, 2)), error)
@@ -92,39 +103,43 @@ def aggregate(z_aer: Floats, q_er: Floats) -> Floats:
 
 
 @kernel
-def stationary(boards: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> Floats:
+def stationary(boards: Floats, share_k: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> Floats:
     """Improve each board's ``d`` until it is the damped walk's long-run distribution; return the certified errors.
 
-    Boards are stacked, ``[board, a, k]``, so that many small ones take one call.
+    Boards are stacked, ``[board, a, k]``, so that many small ones take one call. ``share_k`` is from `column_shares`.
     """
     errors = np.empty(boards.shape[0])
     for b in range(boards.shape[0]):
-        errors[b] = _settle(boards[b], eta, gamma, d[b], tolerance)
+        errors[b] = _settle(boards[b], share_k, eta, gamma, d[b], tolerance)
     return errors
 
 
 @kernel(inline=True)
-def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> float:
+def _settle(board: Floats, share_k: Floats, eta: float, gamma: float, d: Floats, tolerance: float) -> float:
     """Improve one board's ``d``, and return its certified error.
 
-    Solves d = (1 - gamma)/|S| + gamma d C by BiCGSTAB with the diagonal as preconditioner, from where ``d`` stands. C
-    has rows that sum to 1, so the residual's sum of magnitudes over 1 - gamma bounds that of d's error.
+    Solves d = (1 - gamma) (start) + gamma d C by BiCGSTAB with the diagonal as preconditioner, from where ``d`` stands.
+    C has rows that sum to 1, so the residual's sum of magnitudes over 1 - gamma bounds that of d's error.
     """
     n, columns = board.shape
-    states = n * columns
+    states = 0.0
+    for k in range(columns):
+        states += n * share_k[k]
+    start_k = np.empty(columns)
+    for k in range(columns):
+        start_k[k] = (1.0 - gamma) / states * share_k[k]
     by_column, column_ends = _column_orders(board)
     by_row, row_ends = _row_orders(board)
     work = bicgstab.workspace(n, columns)
-    _outflow(by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal)
+    _outflow(by_column, column_ends, by_row, row_ends, share_k, eta, gamma, work.diagonal)
 
-    share = (1.0 - gamma) / states
     best = np.empty((n, columns))
     copy(d, best)
     error = np.inf
     stuck = 0
     for _ in range(_RESTARTS):
-        _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
-        size = _complement(share, work.residual) / (1.0 - gamma)
+        _walk(d, by_column, column_ends, by_row, row_ends, share_k, eta, gamma, work.diagonal, work.residual)
+        size = _complement(start_k, work.residual) / (1.0 - gamma)
         gained = size <= 0.5 * error
         if size < error:
             error = size
@@ -137,20 +152,31 @@ def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float
             if stuck > _STUCK:
                 break
             copy(best, d)
-            _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
-            _complement(share, work.residual)
+            _walk(d, by_column, column_ends, by_row, row_ends, share_k, eta, gamma, work.diagonal, work.residual)
+            _complement(start_k, work.residual)
             for _ in range(_SWEEPS):
                 bicgstab.sweep(work, d)
-                _walk(d, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.residual)
-                _complement(share, work.residual)
+                _walk(d, by_column, column_ends, by_row, row_ends, share_k, eta, gamma, work.diagonal, work.residual)
+                _complement(start_k, work.residual)
         bicgstab.begin(work)
         for _ in range(_ITERATIONS):
             if not bicgstab.aim(work):
                 break
-            _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.image)
+            _walk(work.scaled, by_column, column_ends, by_row, row_ends, share_k, eta, gamma, work.diagonal, work.image)
             if not bicgstab.first_step(work, d):
                 break
-            _walk(work.scaled, by_column, column_ends, by_row, row_ends, eta, gamma, work.diagonal, work.second_image)
+            _walk(
+                work.scaled,
+                by_column,
+                column_ends,
+                by_row,
+                row_ends,
+                share_k,
+                eta,
+                gamma,
+                work.diagonal,
+                work.second_image,
+            )
             if not bicgstab.second_step(work, d):
                 break
             size = magnitude(work.residual)
@@ -161,13 +187,13 @@ def _settle(board: Floats, eta: float, gamma: float, d: Floats, tolerance: float
 
 
 @kernel
-def _complement(share: float, image: Floats) -> float:
+def _complement(start_k: Floats, image: Floats) -> float:
     """Turn the product with d into the residual, and return the sum of its magnitudes."""
     rows, columns = image.shape
     size = 0.0
     for a in range(rows):
         for k in range(columns):
-            image[a, k] = share - image[a, k]
+            image[a, k] = start_k[k] - image[a, k]
             size += abs(image[a, k])
     return size
 
@@ -221,7 +247,14 @@ def _row_orders(board: Floats) -> tuple[Places, Places]:
 
 @kernel
 def _outflow(
-    by_column: Places, column_ends: Places, by_row: Places, row_ends: Places, eta: float, gamma: float, diagonal: Floats
+    by_column: Places,
+    column_ends: Places,
+    by_row: Places,
+    row_ends: Places,
+    share_k: Floats,
+    eta: float,
+    gamma: float,
+    diagonal: Floats,
 ) -> None:
     """Write the diagonal of I - gamma C."""
     columns, n = by_column.shape
@@ -235,12 +268,17 @@ def _outflow(
             first = end
     for a in range(n):
         first = 0
+        below = 0.0
         while first < columns:
             end = row_ends[a, first]
-            leaving = eta * first + eta / POPULATION * (end - first - 1)
+            here = 0.0
+            for i in range(first, end):
+                here += share_k[by_row[a, i]]
             for i in range(first, end):
                 k = by_row[a, i]
+                leaving = eta * below + eta / POPULATION * (here - share_k[k])
                 diagonal[a, k] = (1.0 - gamma) + gamma * (diagonal[a, k] + leaving)
+            below += here
             first = end
 
 
@@ -251,6 +289,7 @@ def _walk(
     column_ends: Places,
     by_row: Places,
     row_ends: Places,
+    share_k: Floats,
     eta: float,
     gamma: float,
     diagonal: Floats,
@@ -291,5 +330,5 @@ def _walk(
             so_far += here
             for i in range(first, end):
                 k = by_row[a, i]
-                image[a, k] -= gamma * (eta * (everything - so_far) + tie * (here - d[a, k]))
+                image[a, k] -= gamma * share_k[k] * (eta * (everything - so_far) + tie * (here - d[a, k]))
             first = end

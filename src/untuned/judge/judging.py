@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from untuned import families
 from untuned.errors import InvalidInput
 from untuned.judge.intervals.method import Conventions, Method, payoff_of
 from untuned.options import declared, option
@@ -15,6 +16,7 @@ from untuned.version import __version__
 # Numba and NumPy take half a second to load, which `untuned --help` does without.
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation, Weighting
+    from untuned.families import Families
     from untuned.judge.evaluate import Progress
     from untuned.judge.percentiles import Payoff
     from untuned.judge.weights import Weights
@@ -62,6 +64,10 @@ class Judging:
     refine
         How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
         default as many as take seconds, none on large boards; 0 for none.
+    families
+        Environments that are variants of one, ``{"maze": ["maze-1", "maze-2"]}``: together they count as much as one
+        environment, under the game's weights and under equal ones. By default those that the study declares, else none;
+        ``{}`` for none.
     max_algorithms
         For methods that hold at all times: how many algorithms there will be at most, chosen before the first look at
         the scores. Intervals are then as wide as for so many, and adding algorithms because of what was seen is
@@ -101,11 +107,23 @@ class Judging:
         default="valid",
         metadata=option("Ties, supports and levels as published: paper.", str, choices=CONVENTIONS),
     )
-    resamples: int = field(default=RESAMPLES, metadata=option("For the bootstrap: how many resamples.", int))
-    seed: int = field(default=SEED, metadata=option("For the bootstrap: the seed of its random numbers.", int))
+    resamples: int = field(
+        default=RESAMPLES, metadata=option("For the bootstrap and summaries: how many resamples.", int)
+    )
+    seed: int = field(
+        default=SEED, metadata=option("For the bootstrap and summaries: the seed of random numbers.", int)
+    )
     refine: int | None = field(
         default=None,
         metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),
+    )
+    families: "Families | None" = field(
+        default=None,
+        metadata=option(
+            "Variants that count as one environment; a JSON file {family: [environment, ...]}; none.",
+            str | None,
+            metavar="NAME=A+B,...|FILE",
+        ),
     )
     max_algorithms: int | None = field(
         default=None,
@@ -121,7 +139,14 @@ class Judging:
         self._set("delta", level(self.delta))
         if self.weights is not None:
             self._set("weights", checked(self.weights))
+        if self.families is not None:
+            self._set("families", families.checked(self.families))
         check_conventions(self.method, self.conventions)
+        if self.conventions == "paper" and self.families:
+            raise InvalidInput(
+                "conventions='paper' has no families: in the published game every environment counts by itself. Leave "
+                "families out, or use conventions='valid'"
+            )
         if self.conventions == "paper" and self.weights == BOTH:
             raise InvalidInput("conventions='paper' is for one weighting: pass weights='game', as published")
         if self.method.fixed and self.weights in (GAME, BOTH):
@@ -220,8 +245,11 @@ class Judging:
     def facts(self) -> dict[str, object]:
         """Return the options in use as plain JSON types; for ``refine`` see `Evaluation.derived`."""
         found: dict[str, object] = {name: getattr(self, name) for name in declared(Judging) if name != "refine"}
-        if self.max_algorithms is None:
-            del found["max_algorithms"]
+        for name in ("max_algorithms", "families"):
+            if not found[name]:
+                del found[name]
+        if self.families:
+            found["families"] = {name: list(each) for name, each in self.families.items()}
         methods = dict.fromkeys(self.method_under(each).name for each in self.weightings)
         found |= {"intervals": " and ".join(methods), "weights": self.weighting}
         resampling = {name: found.pop(name) for name in ("resamples", "seed")}
@@ -242,8 +270,8 @@ class Judging:
         Raises
         ------
         InvalidInput
-            For weights of other environments, for more algorithms than the maximum, or where there is nothing to
-            compare.
+            For weights or families of other environments, for more algorithms than the maximum, or where there is
+            nothing to compare.
         """
         from untuned.judge.multiplicity import check_maximum
         from untuned.judge.weights import weights_of
@@ -278,6 +306,22 @@ class Judging:
         found = judge(scores, self, workers=processors() if workers is None else workers, progress=progress)
         versions = {"untuned": __version__, "numpy": numpy.__version__}
         return replace(found, provenance=MappingProxyType({**found.provenance, **versions}))
+
+
+def without_variants(judging: Judging, left_out: Sequence[str] | None) -> Judging:
+    """Return the options without the variants that are left out of the comparison.
+
+    Parameters
+    ----------
+    judging
+        The options.
+    left_out
+        Names of environments, possibly of algorithms; None for none.
+    """
+    if not judging.families or not left_out:
+        return judging
+    kept = [each for variants in judging.families.values() for each in variants if each not in left_out]
+    return replace(judging, families=families.among(judging.families, kept))
 
 
 def _is_fixed(intervals: "str | Method") -> bool:

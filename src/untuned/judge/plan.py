@@ -27,6 +27,7 @@ import numpy as np
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, Ranking
+from untuned.families import shares
 from untuned.judge.averaged_bound import Functional, functional, share
 from untuned.judge.differences import Pair, one, under_given_weights
 from untuned.judge.evaluate import PARTS, Progress, counter
@@ -389,7 +390,8 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
         part = _functional_part(evaluation, evaluation.rankings[0], estimates.trials_ae)
         delta = part * _spent(evaluation, pilot.pooled)
         low, high = _ends(pilot, estimates.trials_ae)
-    found = Boxes(low, high, same_aer)
+    share_e = shares(evaluation.judging.families, evaluation.environments)
+    found = Boxes(low, high, same_aer, share_e)
     if pilot.q_er is not None:
         bounds = weighted(found, pilot.q_er)
         differences = under_given_weights(bounds, estimates, pilot.q_er, same_aer, delta)

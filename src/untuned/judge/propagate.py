@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from untuned.judge import bicgstab
-from untuned.judge.arrays import copy, extent, fill
+from untuned.judge.arrays import column_mean, copy, extent, fill
 from untuned.judge.jit import kernel
 from untuned.judge.simultaneous_intervals import Boxes
 from untuned.judge.threads import mapped
@@ -234,10 +234,10 @@ def _maximum(
     for _ in range(limits.policies):
         # The residual of the policy that is greedy for v is T v - v.
         _improve(values, reward, plus, minus, centre, policy, board, rewards, work)
-        fall, rho, _ = extent(work.residual)
-        lowest, highest, mean = extent(values)
+        fall, rho = extent(work.residual)
+        lowest, highest = extent(values)
         largest = max(abs(lowest), abs(highest))
-        average = (1.0 - gamma) * mean
+        average = (1.0 - gamma) * column_mean(values, board.share)
         # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
         rounding = 8.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre) + 1.0)
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
@@ -279,7 +279,7 @@ def _maximum(
             _product(work.scaled, policy, board, work.diagonal, work.second_image)
             if not bicgstab.second_step(work, values):
                 break
-            lowest, highest, _ = extent(work.residual)
+            lowest, highest = extent(work.residual)
             size = max(abs(lowest), abs(highest))
             if size <= wanted or not size < bicgstab.EXPLODED:
                 break

@@ -20,11 +20,14 @@ class Boxes:
         The ends, inclusive; [0, 1] where nothing is known.
     same_aer
         Payoffs with the same number here are equal for certain, whatever they are: moves between them are ties.
+    share_e
+        1/k for each of k variants of one environment, in the game; None where there are no variants.
     """
 
     low_aer: Floats
     high_aer: Floats
     same_aer: Ints
+    share_e: Floats | None = None
 
 
 def structural(kinds: Ints) -> Ints:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untuned.judge.arrays import fill
-from untuned.judge.game import POPULATION, constants
+from untuned.judge.game import POPULATION, column_shares, constants
 from untuned.judge.jit import kernel
 from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes
 from untuned.scores import Floats
@@ -52,6 +52,10 @@ class Board(NamedTuple):
         ``[a]``: how many columns of row a are one half by construction; they come first in ``members[a]``.
     by_high, sorted_low, sorted_high, rank_low, rank_high
         For long rows: the columns by their upper ends, the ends in order, and the places of each column's; else empty.
+    share
+        ``[k]``: the part of a move to column k that counts, 1/(how many variants its environment has in its family).
+    families
+        How many there are.
     eta, gamma
         The game's constants.
     parts
@@ -70,6 +74,8 @@ class Board(NamedTuple):
     sorted_high: Floats
     rank_low: Numbers
     rank_high: Numbers
+    share: Floats
+    families: int
     eta: float
     gamma: float
     parts: int
@@ -147,7 +153,8 @@ def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LO
     kept_high = high if shape[1] >= long else np.empty((0, 0))
     by_low = np.argsort(kept, axis=1, kind="stable")
     by_high = np.argsort(kept_high, axis=1, kind="stable")
-    eta, gamma, _ = constants(n, m)
+    share, families = column_shares(boxes.share_e, n, m)
+    eta, gamma, _ = constants(n, families)
     return Board(
         low,
         high,
@@ -161,6 +168,8 @@ def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LO
         np.take_along_axis(kept_high, by_high, axis=1),
         np.argsort(by_low, axis=1).astype(np.int32),
         np.argsort(by_high, axis=1).astype(np.int32),
+        share,
+        families,
         eta,
         gamma,
         parts,
@@ -264,11 +273,13 @@ def departures(values: Floats, policy: Policy, board: Board, image: Floats) -> N
 def _short_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
     """Write the second player's part, who descends, as if there were no ties."""
     n, columns = values.shape
+    row = np.empty(columns)
     for a in range(n):
         lows = board.low[a]
         highs = board.high[a]
         worth = policy.worth[a]
-        row = values[a]
+        for j in range(columns):
+            row[j] = board.share[j] * values[a, j]
         for k in range(columns):
             bottom = policy.bottom[a, k]
             top = policy.top[a, k]
@@ -293,9 +304,9 @@ def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> N
         certain[0] = 0.0
         for p in range(columns):
             k = policy.order[a, p]
-            in_order[p] = values[a, k]
+            in_order[p] = board.share[k] * values[a, k]
             levels[p] = policy.worth[a, k]
-            certain[p + 1] = certain[p] + values[a, board.by_high[a, p]]
+            certain[p + 1] = certain[p] + board.share[board.by_high[a, p]] * values[a, board.by_high[a, p]]
         for p in range(columns + 1):
             low_tree[p] = 0.0
             high_tree[p] = 0.0
@@ -339,12 +350,14 @@ def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> No
             for i in range(board.first[a, k], board.end[a, k]):
                 j = board.members[a, i]
                 if j != k:
-                    total += tie * values[a, j] - (values[a, j] if policy.worth[a, j] > here else 0.0)
+                    value = board.share[j] * values[a, j]
+                    total += tie * value - (value if policy.worth[a, j] > here else 0.0)
             if board.parts > 0 and policy.bottom[a, k] == policy.top[a, k] == HALF and board.same[a, k] != ONE_HALF:
                 # Taken for one half: it ties with all that are.
                 for i in range(board.halves[a]):
                     j = board.members[a, i]
-                    total += tie * values[a, j] - (values[a, j] if policy.worth[a, j] > here else 0.0)
+                    value = board.share[j] * values[a, j]
+                    total += tie * value - (value if policy.worth[a, j] > here else 0.0)
             image[a, k] += total
 
 
@@ -384,7 +397,7 @@ def arrivals(shares: Floats, policy: Policy, board: Board, image: Floats) -> Non
                 weight = 1.0 if on else 0.0
                 same = (board.same[a, j] == board.same[a, k]) | (half & (board.same[a, j] == ONE_HALF))
                 weight = tie if same else weight
-                image[a, j] += weight * share if j != k else 0.0
+                image[a, j] += weight * board.share[j] * share if j != k else 0.0
             for b in range(n):
                 if b != a:
                     move = policy.climbs[a, b, k]

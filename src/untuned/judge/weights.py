@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Weighting
+from untuned.families import Families, check, count, shares
 from untuned.judge.judging import BOTH, GAME, UNIFORM, Judging
 from untuned.scores import Floats
 
@@ -51,29 +52,41 @@ def weights_of(
             f"there is one algorithm, {algorithms[0]!r}: percentiles compare algorithms with one another. Add another, "
             "at least a simple baseline"
         )
+    check(judging.families or {}, environments)
     wanted = judging.weightings
-    if len(environments) == 1 and len(wanted) > 1:
+    alone = count(judging.families, environments) == 1
+    if alone and len(wanted) > 1:
         wanted = tuple(each for each in wanted if each != GAME)
-    if len(environments) == 1 and wanted == (GAME,):
+    if alone and wanted == (GAME,):
+        one = f"there is one environment, {environments[0]!r}"
+        if len(environments) > 1:
+            one = f"all environments are variants of one, {next(iter(judging.families or {}))!r}"
         raise InvalidInput(
-            f"there is one environment, {environments[0]!r}: the game has no environments to weigh. Add another, or "
-            "pass weights='uniform' to average over the references alone"
+            f"{one}: the game has no environments to weigh. Add another, or pass weights='uniform' to average over the "
+            "references alone"
         )
     given = UNIFORM if judging.weights is None or judging.weights == BOTH else judging.weights
-    return {each: None if each == GAME else fixed(given, algorithms, environments) for each in wanted}
+    return {each: None if each == GAME else fixed(given, algorithms, environments, judging.families) for each in wanted}
 
 
-def fixed(weights: Weights, algorithms: Sequence[str], environments: Sequence[str]) -> Floats | None:
+def fixed(
+    weights: Weights, algorithms: Sequence[str], environments: Sequence[str], families: Families | None = None
+) -> Floats | None:
     """Return the weights q[e, r], summing to 1; None for those of the game.
 
-    An environment's weight is spread evenly over the references. Weights need not sum to 1.
+    An environment's weight is spread evenly over the references, that of a family over its variants. Weights need not
+    sum to 1. Equal weights are those of families; weights that are given by environment are taken as they are.
     """
     n, m = len(algorithms), len(environments)
     weights = checked(weights)
     if isinstance(weights, str):
-        return None if weights == GAME else np.full((m, n), 1.0 / (m * n))
+        if weights == GAME:
+            return None
+        share_e = shares(families, environments)
+        each_e = np.ones(m) if share_e is None else share_e
+        return np.repeat(each_e[:, None] / (count(families, environments) * n), n, axis=1)
     if isinstance(weights, Mapping):
-        q_er = _from_mapping(weights, algorithms, environments)
+        q_er = _from_mapping(weights, algorithms, environments, families or {})
     else:
         q_er = _from_array(np.array(weights, dtype=np.float64), n, m)
     if not np.isfinite(q_er).all() or (q_er < 0).any():
@@ -91,25 +104,28 @@ def _from_mapping(
     weights: Mapping[str, float] | Mapping[tuple[str, str], float],
     algorithms: Sequence[str],
     environments: Sequence[str],
+    families: Families,
 ) -> Floats:
     q_er = np.zeros((len(environments), len(algorithms)))
     for key, weight in weights.items():
         if isinstance(key, tuple) and len(key) != 2:
             raise InvalidInput(f"the key {key!r} has {len(key)} parts: keys are (environment, reference)")
         environment, reference = key if isinstance(key, tuple) else (key, None)
-        if environment not in environments:
-            raise UnknownName("environment", environment, environments, "Weights are given by the environments' names")
+        if environment not in environments and environment not in families:
+            known = [*environments, *families]
+            raise UnknownName("environment", environment, known, "Weights are given by the environments' names")
         if reference is not None and reference not in algorithms:
             raise UnknownName("algorithm", reference, algorithms, "Weights are given by (environment, reference)")
         try:
             number = float(weight)
         except (TypeError, ValueError):
             raise InvalidInput(f"the weight of {key!r} is {weight!r}: pass a number") from None
-        e = environments.index(environment)
-        if reference is None:
-            q_er[e] += number / len(algorithms)
-        else:
-            q_er[e, algorithms.index(reference)] += number
+        variants = families.get(environment, [environment])
+        for e in map(environments.index, variants):
+            if reference is None:
+                q_er[e] += number / len(variants) / len(algorithms)
+            else:
+                q_er[e, algorithms.index(reference)] += number / len(variants)
     return q_er
 
 

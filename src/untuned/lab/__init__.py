@@ -19,6 +19,7 @@ from untuned.lab.population_types import CollectedPopulation as CollectedPopulat
 from untuned.lab.population_types import KnownPopulation as KnownPopulation
 from untuned.lab.population_types import Population as Population
 from untuned.lab.population_types import Truth as Truth
+from untuned.lab.population_types import WithFamilies as WithFamilies
 from untuned.lab.rates import Rate as Rate
 from untuned.lab.table_two import Replicates as Replicates
 from untuned.lab.table_two import Replication as Replication

@@ -4,7 +4,7 @@ import hashlib
 import string
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Ranking
+from untuned.families import check, checked, listed, shares
 from untuned.judge.game import aggregate, equilibrium
 from untuned.judge.judging import GAME
 from untuned.judge.percentiles import SELF, Payoff
@@ -52,9 +53,9 @@ class Truth:
         return {"percentiles": self.z_aer.tolist(), "scores": self.y_a.tolist()}
 
 
-def true_game(z_aer: Floats) -> Truth:
-    """Return percentiles and the aggregates of their game."""
-    return Truth(z_aer, aggregate(z_aer, equilibrium(z_aer).q_er))
+def true_game(z_aer: Floats, share_e: Floats | None = None) -> Truth:
+    """Return percentiles and the aggregates of their game; ``share_e`` is 1/k for each of k variants."""
+    return Truth(z_aer, aggregate(z_aer, equilibrium(z_aer, share_e=share_e).q_er))
 
 
 class Population(ABC):
@@ -291,3 +292,83 @@ class CollectedPopulation(Population):
         """
         cells = tuple(tuple(cell[rng.integers(cell.size, size=trials)] for cell in row) for row in self._cells)
         return ScoreTable(self.table.algorithms, self.table.environments, cells, self.table.ranges, self.table.kinds)
+
+
+class WithFamilies(Population):
+    """Another population, some of whose environments are declared to be variants of one.
+
+    Parameters
+    ----------
+    population
+        The other one.
+    families
+        The environments of each family, as for `untuned.evaluate`.
+    """
+
+    def __init__(self, population: Population, families: Mapping[str, Sequence[str]]) -> None:
+        names = population.sample(1, np.random.default_rng(0)).environments
+        self.population = population
+        self.families = checked(families)
+        check(self.families, names)
+        self.name = f"{population.name}, with families"
+        self.summary = f"{population.summary}; variants of one environment: {listed(self.families)}"
+        self._share_e = shares(self.families, names)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides data sets and truth."""
+        content = repr((self.population.fingerprint, sorted(self.families.items())))
+        return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many algorithms, and how many environments."""
+        return self.population.shape
+
+    def truth(self, payoff: Payoff) -> Truth:
+        """Return percentiles and aggregates when ties count as ``payoff`` says."""
+        return true_game(self.population.truth(payoff).z_aer, self._share_e)
+
+    def sizes(self, trials: int) -> tuple[int, ...]:
+        """Return the trials that each algorithm has on every environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
+        return self.population.sizes(trials)
+
+    def cell_sizes(self, trials: int) -> tuple[tuple[int, ...], ...]:
+        """Return the trials of each algorithm on each environment, in an experiment of this size.
+
+        Parameters
+        ----------
+        trials
+            The experiment's size.
+        """
+        return self.population.cell_sizes(trials)
+
+    def sample(self, trials: int, rng: np.random.Generator) -> ScoreTable:
+        """Return a data set: independent trials, with the families declared.
+
+        Parameters
+        ----------
+        trials
+            Trials per cell.
+        rng
+            Where random numbers come from.
+        """
+        return replace(self.population.sample(trials, rng), families=self.families)
+
+    def first(self, table: ScoreTable, trials: int) -> ScoreTable:
+        """Return the part of a data set that existed when the experiment had this size.
+
+        Parameters
+        ----------
+        table
+            A data set that `sample` returned.
+        trials
+            Trials per cell, no more than it has.
+        """
+        return replace(self.population.first(table, trials), families=self.families)

@@ -44,6 +44,7 @@ class Pieces(Generic[Shared, Piece]):
     name: str = "this experiment"
     compiled: bool = False
     time_limit: float | None = None
+    memory: int | None = None
     isolate: bool = False
 
     def do(self, number: int, stop: Stop | None) -> Entry:
@@ -60,6 +61,9 @@ class Pieces(Generic[Shared, Piece]):
             f"piece {number} of {self.name} was not done, {message}: what is finished is kept, rerun to resume. Was "
             "there enough memory? One worker needs no worker process"
         )
+
+    def out_of_memory(self, result: Entry) -> None:
+        """Return None: pieces have no limit."""
 
 
 def run(

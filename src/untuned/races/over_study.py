@@ -122,11 +122,11 @@ def raced(
     judged: bool = True,
 ) -> Race:
     """Race on a study: see `untuned.race`; unless ``judged``, its trials are not evaluated at the end."""
-    judging = for_races(judging)
     aim, chosen = Goal.parse(goal), rule_of(rule)
     budget = Budget(_seconds(hours), None if max_trials is None else whole("max_trials", max_trials, 1, "or None"))
     with Session.open(study, folder, replace=replace) as session:
         names = _in_declared_order(session)
+        judging = for_races(judging if judging.families is not None else replaced(judging, families=session.families))
         judging.check(*names)
         aim.check(names[0])
         budget.check(*names)
@@ -234,6 +234,7 @@ def declare(source: StudySource, session: Session, judging: Judging) -> None:
         "weights": declared_weights(judging, algorithms, environments),
         "algorithms": list(algorithms),
         "environments": list(environments),
+        **_declared_families(judging, environments),
         "version": __version__,
         "time": time.time(),
     }
@@ -263,16 +264,26 @@ def declared_weights(judging: Judging, algorithms: Sequence[str], environments: 
 
 
 def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    for key, advice in (("delta", f"--delta {before['delta']:g}"), ("weights", "the same --weights")):
-        if before[key] != now[key]:
+    for key, advice in (
+        ("delta", f"--delta {before['delta']:g}"),
+        ("weights", "the same --weights"),
+        ("families", "the same --families"),
+    ):
+        if before.get(key) != now.get(key):
             raise InvalidInput(
-                f"the race in {session.folder} was declared with {key}={_short(before[key])}, and now has "
-                f"{_short(now[key])}: its verdicts hold together at what was declared alone. Pass {advice}, or "
+                f"the race in {session.folder} was declared with {key}={_short(before.get(key))}, and now has "
+                f"{_short(now.get(key))}: its verdicts hold together at what was declared alone. Pass {advice}, or "
                 f"{NEW_STUDY}"
             )
 
 
+def _declared_families(judging: Judging, environments: Sequence[str]) -> dict[str, Any]:
+    """Return the variants of every family as numbers of the declared environments; nothing where there are none."""
+    found = [sorted(map(environments.index, each)) for each in (judging.families or {}).values() if len(each) > 1]
+    return {"families": sorted(found)} if found else {}
+
+
 def _short(value: Any) -> str:
-    if not isinstance(value, list):
+    if not isinstance(value, list) or isinstance(value[0][0], int):
         return f"{value!r}"
     return f"({', '.join(f'{sum(each):.3g}' for each in value)}) of the environments"

@@ -253,7 +253,7 @@ def predicted(standing: UnderTheGame, after_ae: Ints) -> Boxes:
     low, below = np.empty(z_aer.shape), np.empty(z_aer.shape)
     lower_ends(z_aer, after, width_in_nats(z_aer, now.low_aer, before, standing.nats), low)
     lower_ends(1.0 - z_aer, after, width_in_nats(1.0 - z_aer, 1.0 - now.high_aer, before, standing.nats), below)
-    return Boxes(np.maximum(low, now.low_aer), np.minimum(1.0 - below, now.high_aer), now.same_aer)
+    return replace(now, low_aer=np.maximum(low, now.low_aer), high_aer=np.minimum(1.0 - below, now.high_aer))
 
 
 #: By name; `untuned.race` takes a function, too.

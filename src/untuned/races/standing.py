@@ -6,10 +6,12 @@ verdict stays.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
+from untuned.families import shares
 from untuned.judge.differences import closed, direct, equal, separate
 from untuned.judge.evaluate import PARTS, default_cases
 from untuned.judge.game import aggregate, equilibrium
@@ -104,6 +106,7 @@ class UnderTheGame:
         self, names: tuple[Sequence[str], Sequence[str]], judging: Judging, delta: float, workers: int
     ) -> None:
         n, m = len(names[0]), len(names[1])
+        self._share_e = shares(judging.families, names[1])
         self.q_er = np.full((m, n), 1.0 / (m * n))
         self._judging = judging
         self._delta = delta
@@ -121,12 +124,13 @@ class UnderTheGame:
         pooled = pools(table)
         self.estimates = percentiles(pooled)
         delta = declared_delta(self._delta, self._judging.max_algorithms, pooled, None)
-        self.boxes = boxes_with_weight(method(ANYTIME_DEFAULT), table, pooled, self.estimates, delta, "valid", None)
-        self.q_er = equilibrium(self.estimates.z_aer).q_er
+        found = boxes_with_weight(method(ANYTIME_DEFAULT), table, pooled, self.estimates, delta, "valid", None)
+        self.boxes = replace(found, share_e=self._share_e)
+        self.q_er = equilibrium(self.estimates.z_aer, share_e=self._share_e).q_er
         score_a = aggregate(self.estimates.z_aer, self.q_er)
-        found = differences_of(self.boxes, score_a, self._cases(table), table.kinds, self._workers)
+        high_ab = differences_of(self.boxes, score_a, self._cases(table), table.kinds, self._workers)
         same = (table.kinds[:, :, None] == table.kinds[:, None, :]).all(axis=0)
-        high = closed(np.minimum(self.known.high_ab, found))
+        high = closed(np.minimum(self.known.high_ab, high_ab))
         better = transitive(self.known.better_ab | (high.T < -RESOLUTION)) & ~same
         self.known = Known(score_a, high, better, same)
 

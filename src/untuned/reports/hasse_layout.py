@@ -80,6 +80,34 @@ def layered(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     )
 
 
+def bundled(count: int, edges: Sequence[tuple[int, int]]) -> tuple[int, list[tuple[int, int]]]:
+    """Return nodes and edges in which lines from several nodes to the same others meet in a node of their own.
+
+    Two above two are otherwise joined by four lines of which two always cross.
+
+    Parameters
+    ----------
+    count
+        The number of nodes; those added have the numbers from here on.
+    edges
+        Pairs (better, worse) with nothing between them.
+    """
+    below: dict[int, list[int]] = {}
+    for better, worse in sorted(edges):
+        below.setdefault(better, []).append(worse)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for better, others in below.items():
+        groups.setdefault(tuple(others), []).append(better)
+    found = []
+    for shared, above in groups.items():
+        if len(shared) > 1 and len(above) > 1:
+            found += [(better, count) for better in above] + [(count, worse) for worse in shared]
+            count += 1
+        else:
+            found += [(better, worse) for better in above for worse in shared]
+    return count, found
+
+
 def crossings(layout: Layout) -> int:
     """Return how many pairs of lines cross."""
     pieces: dict[int, list[tuple[float, float]]] = {}

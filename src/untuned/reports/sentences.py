@@ -1,7 +1,7 @@
 """The question an evaluation answers, and the answer, as sentences."""
 
 from untuned.evaluation import Evaluation
-from untuned.statements import failed_throughout
+from untuned.statements import failed_throughout, variants
 from untuned.verdicts import NOT_SEPARABLE, listed
 
 
@@ -69,12 +69,15 @@ def scoring(evaluation: Evaluation) -> str:
 def weighing(evaluation: Evaluation) -> str:
     """Return a sentence on how environments are weighed."""
     chosen = evaluation.weights
+    together = "".join(f" {sentence}" for sentence in variants(evaluation))
     if chosen == "game":
         return (
             "Environments and references are weighed by the equilibrium of a game, in which one player picks an "
             "algorithm and the other an environment and a reference to hold against it. Environments that separate "
             "algorithms get more weight, which dampens the influence of which environments were chosen."
+            f"{together}"
         )
     if chosen == "uniform":
-        return "All environments weigh the same, and so do all references."
+        kind = "families of environments" if together else "environments"
+        return f"All {kind} weigh the same, and so do all references.{together}"
     return "Environments and references have weights that were given."

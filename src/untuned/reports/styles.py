@@ -21,7 +21,7 @@ _COLOURS = (
 )
 #: Lengths of strokes and gaps, in line widths.
 _DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.2, 1.6), (6, 2, 1.2, 2), (9, 3), (6, 2, 1.2, 2, 1.2, 2))
-#: As matplotlib and as plotly call them.
+#: As matplotlib and as the page call them.
 _MARKERS = (
     ("o", "circle"),
     ("s", "square"),
@@ -48,7 +48,7 @@ class Style:
     dashes
         Lengths of strokes and gaps, in line widths; empty for a solid line.
     marker, symbol
-        The same mark as matplotlib and as plotly call it.
+        The same mark as matplotlib and as the page call it.
     """
 
     colour: str

@@ -9,10 +9,12 @@ import numpy as np
 from scipy import stats
 
 from untuned.evaluation import Evaluation
+from untuned.judge.intervals.dkw import mean_interval
 from untuned.lab.table_two import Replication
 from untuned.reproduction import published
 from untuned.reproduction.published import Entry
-from untuned.scores import Floats, ScoreTable
+from untuned.scores import Floats, Range, ScoreTable
+from untuned.verdicts import listed
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class MeanBeside:
         What the paper has; None where it has nothing.
     z
         The difference as a z-score; None where there is nothing to compare with, or no spread.
+    within
+        Whether guaranteed intervals on both means overlap; None where there is nothing to compare with.
     """
 
     algorithm: str
@@ -38,6 +42,7 @@ class MeanBeside:
     spread: float
     published: Entry | None
     z: float | None
+    within: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -135,10 +140,19 @@ class Agreement:
         return dict(vars(self))
 
 
-def means_beside(table: ScoreTable) -> tuple[MeanBeside, ...]:
-    """Return every cell compared with the published one, environment by environment."""
+def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ...]:
+    """Return every cell compared with the published one, environment by environment.
+
+    Parameters
+    ----------
+    table
+        Our scores, on environments that declare their ranges.
+    delta
+        The probability that any of the guaranteed intervals may miss, ours and those on the published means.
+    """
     found = []
-    for environment in table.environments:
+    cells = len(table.environments) * len(table.algorithms)
+    for e, environment in enumerate(table.environments):
         for algorithm in table.algorithms:
             scores = table.cell(algorithm, environment)
             known = published.means().get((algorithm, environment))
@@ -151,9 +165,30 @@ def means_beside(table: ScoreTable) -> tuple[MeanBeside, ...]:
                     float(scores.std(ddof=1)) if scores.size > 1 else math.nan,
                     known,
                     None if known is None else mean_z(scores, known.value),
+                    None if known is None else _within(scores, known.value, table.ranges[e], delta / (2 * cells)),
                 )
             )
     return tuple(found)
+
+
+def _within(scores: Floats, mean: float, support: Range, delta: float) -> bool:
+    """Return whether the true mean may be the same, by Anderson's interval on ours and Hoeffding's on the published."""
+    low, high = mean_interval(scores, delta, support)
+    margin = (support[1] - support[0]) * math.sqrt(math.log(2.0 / delta) / (2.0 * published.TRIALS))
+    margin += published.STEP / 2.0
+    return low <= mean + margin and mean - margin <= high
+
+
+def within_sentence(means: Sequence[MeanBeside]) -> list[str]:
+    """Return a sentence on how many published means are where ours may be; none where nothing is published."""
+    known = [each for each in means if each.within is not None]
+    if not known:
+        return []
+    outside = [f"{each.algorithm} on {each.environment}" for each in known if not each.within]
+    agree = (
+        f"{len(known) - len(outside)} of {len(known)} published mean scores agree with ours within guaranteed intervals"
+    )
+    return [f"{agree}, which hold together with 95 %{f'; not {listed(outside)}' if outside else ''}."]
 
 
 def mean_z(scores: Floats, mean: float) -> float | None:

@@ -48,7 +48,6 @@ def page(found: "Reproduction", pictures: Mapping[str, tuple[str, bytes]]) -> st
         warnings=found.evaluation.warnings,
         tables=tables,
         pictures=images,
-        methods=[each.method for each in (*found.others, *found.evaluation.each_ranking)],
         environments=found.evaluation.environments,
         source=SOURCE,
         notes=NOTES,

@@ -11,7 +11,7 @@ from untuned.collect.environments.names import NAMES
 from untuned.evaluation import Evaluation
 from untuned.lab.table_two import Replication
 from untuned.reports.bands import bands
-from untuned.reports.tables.table import FORMATS, Table
+from untuned.reports.tables.table import Table
 from untuned.reproduction import tables
 from untuned.reproduction.agreement import (
     Agreement,
@@ -21,6 +21,7 @@ from untuned.reproduction.agreement import (
     means_beside,
     rates_beside,
     scores_beside,
+    within_sentence,
 )
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status
 from untuned.reproduction.experiment import ALGORITHMS
@@ -67,7 +68,7 @@ class Reproduction:
     @cached_property
     def means(self) -> tuple[MeanBeside, ...]:
         """Every cell's mean score compared with the published one."""
-        return means_beside(self.evaluation.scores)
+        return means_beside(self.evaluation.scores, self.evaluation.delta)
 
     @cached_property
     def scores(self) -> tuple[ScoreBeside, ...]:
@@ -92,11 +93,17 @@ class Reproduction:
         """Return the results as sentences."""
         said, best = [each.status for each in self.conclusions], [each.best for each in self.conclusions]
         found = [
-            f"{len(said)} conclusions of the paper, aggregate scores under the game's weights: {_counted(said)}, with "
-            f"{spread(self.evaluation.trials_ae)} trials per cell.",
+            f"{len(said)} conclusions of the paper, {self._about}aggregate scores under the game's weights: "
+            f"{_counted(said)}, with {spread(self.evaluation.trials_ae)} trials per cell.",
             f"With equal weights where the game's do not decide: {_counted(best)}.",
         ]
-        found += [known.sentence(what) for what, known in self.agreement.items() if known is not None]
+        found += within_sentence(self.means)
+        # Scores have long tails: z-scores of means with few trials would be far from 0 by chance.
+        found += [
+            known.sentence(what)
+            for what, known in self.agreement.items()
+            if known is not None and what != "mean scores"
+        ]
         if self.rates:
             found.append("The paper made Table 2 with a Parl2 that began with a smaller step size: it need not agree.")
         if not self.comparable:
@@ -106,12 +113,17 @@ class Reproduction:
             )
         return found
 
+    @property
+    def _about(self) -> str:
+        """What the statements are about, where that is not what the paper's are about."""
+        m = len(self.evaluation.environments)
+        return "" if m == len(NAMES) else f"looked at on {m} of its {len(NAMES)} environments, "
+
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table: the name of its file, and the table."""
-        yield "conclusions", tables.conclusions_table(self.conclusions)
-        for each in (*self.others, *self.evaluation.each_ranking):
-            beside = self.scores if each.weights == "game" else ()
-            yield f"table-1-{each.method}", tables.table_one(each, beside, self.comparable)
+        yield "conclusions", tables.conclusions_table(self.conclusions, len(self.evaluation.environments))
+        everything = (*reversed(self.evaluation.each_ranking), *self.others)
+        yield "table-1", tables.table_one(everything, self.scores, self.comparable)
         if self.replication is not None:
             yield "table-2", tables.table_two(self.replication, self.rates)
         yield "agreement", tables.z_table(self.means)
@@ -146,6 +158,7 @@ class Reproduction:
                     "spread": each.spread,
                     "published": None if each.published is None else each.published.value,
                     "z": each.z,
+                    "within": each.within,
                 }
                 for each in self.means
             ],
@@ -186,7 +199,7 @@ class Reproduction:
             files += [save_figure(drawn, place / "figures" / f"{name}.{form}") for form in ("pdf", "png")]
             pictures[name] = (title, files[-1].read_bytes())
         for name, table in self.tables():
-            for form in FORMATS:
+            for form in ("md", "csv", "tex"):
                 files.append(written(place / "tables" / f"{name}.{form}", table.written(form)))
         return [
             written(place / "reproduction.html", page(self, pictures)),

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from untuned.collect.environments.names import NAMES
 from untuned.evaluation import Evaluation
 from untuned.lab.table_two import Replication
-from untuned.reports.tables.cells import Cell, Column, Count, Estimate, Number, Row, Standing, Text
+from untuned.reports.tables.cells import Cell, Column, Count, Estimate, Measured, Number, Row, Standing, Text
 from untuned.reports.tables.content import SCORES, standing
 from untuned.reports.tables.digits import Digits
 from untuned.reports.tables.table import Table
@@ -26,53 +27,54 @@ _Z_DIGITS = Digits(1)
 _TENTHS = Digits(1)
 
 
-def table_one(found: Evaluation, beside: Sequence[ScoreBeside], comparable: bool) -> Table:
-    """Return aggregate scores by one method next to the published, the paper's first table.
+def table_one(everything: Sequence[Evaluation], beside: Sequence[ScoreBeside], comparable: bool) -> Table:
+    """Return aggregate scores by all methods, those under equal weights, and the published: the paper's first table.
 
     Parameters
     ----------
-    found
-        By any method.
+    everything
+        The evaluation by each method, the first of which decides the order.
     beside
         The scores and their z-scores.
     comparable
         Whether these are the paper's algorithms and environments, all of them.
     """
+    first = everything[0]
     z = {each.algorithm: each.z for each in beside}
-    known = [published.aggregates().get((found.method, name)) if comparable else None for name in found.algorithms]
-    rows = tuple(
-        Row(
-            (
-                Text(found.algorithms[a]),
-                Estimate(float(found.score_a[a]), float(found.low_a[a]), float(found.high_a[a]), SCORES),
-                standing(found.ranks, a),
-                *_published(known[a], SCORES, z.get(found.algorithms[a])),
+    known = {key: entry for key, entry in published.aggregates().items() if comparable}
+    rows = []
+    for a in first.order:
+        name = first.algorithms[a]
+        cells: list[Cell] = [Text(name)]
+        for each in everything:
+            cells.append(
+                Measured(each.score(name), *each.interval(name), SCORES),
             )
-        )
-        for a in found.order
-    )
-    there = any(entry is not None for entry in known)
-    if there:
-        what = (
+            if (each.method, name) in known:
+                entry = known[each.method, name]
+                cells.append(Measured(entry.value, entry.low, entry.high, SCORES))
+        cells += [Number(z.get(name), _Z_DIGITS)] if beside else []
+        rows.append(Row(tuple(cells)))
+    columns = [_ALGORITHM]
+    for each in everything:
+        weights = "" if each.weights == "game" else f", {each.rankings[0].title}"
+        method = each.method
+        columns.append(Column(f"{method}{weights}", (method, f"{method}_low", f"{method}_high"), "number"))
+        if any(there == method for there, _ in known):
+            names = (f"published_{method}", f"published_{method}_low", f"published_{method}_high")
+            columns.append(Column(f"{method}, published", names, "number"))
+    columns += [Column("z", ("z",), "number")] if beside else []
+    caption = (
+        "Scores under the game's weights, as in the paper, unless the heading says otherwise, with intervals (low, "
+        f"high); {first.claim} Those by pbp, pbp-t and bootstrap are as the paper has them, without a guarantee. "
+        + (
             "Published: with 10,000 trials per cell. z: the difference of the scores in standard errors, as the "
             "bootstrap has them for either."
+            if comparable
+            else "Nothing is published for these environments alone."
         )
-    elif comparable:
-        what = "The paper has no such intervals."
-    else:
-        what = "Nothing is published for these environments alone."
-    columns = (
-        _ALGORITHM,
-        Column("Score", ("score", "low", "high"), "triple"),
-        _RANK,
-        *(_PUBLISHED if there else ()),
     )
-    caption = (
-        f"Intervals (low, high) by {found.method}"
-        f"{', as the paper does it' if found.judging.conventions == 'paper' else ''}; ranks (worst, best). "
-        f"{found.claim} {what}"
-    )
-    return Table(f"Aggregate scores by {found.method}", caption, columns, rows)
+    return Table("Aggregate scores by every method", caption, tuple(columns), tuple(rows))
 
 
 def environment_table(found: Evaluation, environment: str, beside: Sequence[MeanBeside]) -> Table:
@@ -179,8 +181,17 @@ def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
     return Table("How interval methods did in the paper's test", caption, columns, tuple(rows))
 
 
-def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
-    """Return the paper's conclusions, and whether each holds here."""
+def conclusions_table(conclusions: Sequence[Conclusion], environments: int) -> Table:
+    """Return the paper's conclusions, and whether each holds here.
+
+    Parameters
+    ----------
+    conclusions
+        The statements, which are about all of the paper's environments.
+    environments
+        On how many they were looked at.
+    """
+    some = environments < len(NAMES)
     methods = list(dict.fromkeys(method for each in conclusions for method in each.others))
     rows = tuple(
         Row(
@@ -198,7 +209,7 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
     )
     columns = (
         Column("The paper says", ("statement",), "text"),
-        Column("Here it", ("status",), "group"),
+        Column(f"On these {environments} environments it" if some else "Here it", ("status",), "group"),
         Column("Under equal weights it", ("equal",), "group"),
         *(Column(f"by {method}", (method,), "group") for method in methods),
         Column("Because", ("because",), "group"),
@@ -211,6 +222,11 @@ def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
         "weights, as in the paper, and under equal ones. Next to them: what the paper's own methods say of these "
         "trials, without a guarantee. To decide it: predicted hours of collecting on this machine."
     )
+    if some:
+        caption = (
+            f"The paper's statements are about {len(NAMES)} environments. What is said here is about {environments} of "
+            f"them, and says nothing of the others. {caption}"
+        )
     return Table("The paper's conclusions", caption, columns, rows)
 
 

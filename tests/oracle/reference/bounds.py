@@ -47,7 +47,14 @@ def rates(
 
 
 def bound(
-    low: Floats, high: Floats, ids: Integers, parts: int, base: Floats, plus: int = -1, minus: int = -1
+    low: Floats,
+    high: Floats,
+    ids: Integers,
+    parts: int,
+    base: Floats,
+    plus: int = -1,
+    minus: int = -1,
+    shares: judging.Shares = None,
 ) -> tuple[float, Floats]:
     """
     Return the largest average of rewards (m, n) that the intervals allow, and the values v = T v of all states.
@@ -58,7 +65,7 @@ def bound(
     n, m, _ = low.shape
     bottom, top, names = low.reshape(-1), high.reshape(-1), ids.reshape(-1)
     states, columns = n * m * n, m * n
-    gamma, eta = judging.discount(states), judging.edge_rate(n, m)
+    gamma, eta = judging.damping(n, m, shares), judging.edge_rate(n, judging.family_count(m, shares))
     choices = [parts_of(float(bottom[s]), float(top[s]), parts) for s in range(states)]
     most = max(map(len, choices))
     # A state with fewer parts than others has its last one several times.
@@ -72,7 +79,8 @@ def bound(
             reward[s, part] -= choices[s][part][0] - bottom[s]
     for (s, t, sign), part in itertools.product(judging.moves(n, m), range(most)):
         other = (float(bottom[t]), float(top[t]))
-        fewest, largest = rates(choices[s][part], other, sign, int(names[s]), int(names[t]), eta, parts)
+        rate = eta * judging.move_share(t, sign, n, m, shares)
+        fewest, largest = rates(choices[s][part], other, sign, int(names[s]), int(names[t]), rate, parts)
         least[s, part, t], spare[s, part, t] = fewest, largest - fewest
 
     everywhere = np.arange(states)
@@ -82,14 +90,14 @@ def bound(
     while (key := (part_of_state.tobytes(), on.tobytes())) not in seen:
         seen.add(key)
         c = judging.with_stays(least[everywhere, part_of_state] + spare[everywhere, part_of_state] * on)
-        v = judging.value(reward[everywhere, part_of_state], c)
+        v = judging.value(reward[everywhere, part_of_state], c, gamma)
         ahead = v[None, :] - v[:, None]
         # Gains below rounding are none: else policies that are equally good take turns.
         on = ahead > 1e-12 * np.abs(v).max()
         worth = reward + gamma * ((least + spare * on[:, None, :]) * ahead[:, None, :]).sum(axis=2)
         better = worth.max(axis=1) > worth[everywhere, part_of_state] + 1e-14 * np.abs(v).max()
         part_of_state = np.where(better, worth.argmax(axis=1), part_of_state)
-    return judging.mean_value(v), v
+    return judging.average(v, n, m, shares), v
 
 
 def aggregate_bounds(low: Floats, high: Floats, ids: Integers, parts: int) -> tuple[Floats, Floats]:

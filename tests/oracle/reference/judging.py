@@ -25,6 +25,8 @@ Interval = tuple[float, float]
 Support = tuple[float, float]
 
 POPULATION = 50
+#: What part of one environment each counts: 1/k for k variants of one; None where there are none.
+Shares = Sequence[float] | Floats | None
 HALF = 0  # the id of every payoff that is one half by definition
 
 
@@ -92,6 +94,28 @@ def moves(n: int, m: int) -> Iterator[tuple[int, int, int]]:
                 yield a * columns + k, a * columns + other, -1
 
 
+def family_count(m: int, shares: Shares = None) -> int:
+    """Return how many environments there are, variants of one counted once; shares[e] is 1/k for each of k variants."""
+    return m if shares is None else round(sum(shares))
+
+
+def move_share(t: int, sign: int, n: int, m: int, shares: Shares = None) -> float:
+    """Return what part of eta a move to state t has: player two's move to one of k variants has 1/k of it."""
+    return 1.0 if shares is None or sign > 0 else float(shares[t % (m * n) // n])
+
+
+def start(n: int, m: int, shares: Shares = None) -> Floats:
+    """Return where a walk begins, (|S|,): evenly over families, and in a family over its variants."""
+    each = np.ones(m) if shares is None else np.asarray(shares, dtype=np.float64)
+    found: Floats = np.tile(np.repeat(each, n), n) / (n * n * family_count(m, shares))
+    return found
+
+
+def damping(n: int, m: int, shares: Shares = None) -> float:
+    """Return gamma of the game in which variants of one environment count once."""
+    return discount(n * n * family_count(m, shares))
+
+
 def edge_rate(n: int, m: int) -> float:
     """Return eta = 1 / ((n - 1) + (m n - 1))."""
     return 1.0 / ((n - 1) + (m * n - 1))
@@ -110,19 +134,24 @@ def with_stays(c: Floats) -> Floats:
     return result
 
 
-def transition_matrix(z: Floats, population: int = POPULATION) -> Floats:
-    """Return C (|S|, |S|) for known payoffs, eq. (cmat): eta if the mover gains, eta / population if equal, else 0."""
+def transition_matrix(z: Floats, population: int = POPULATION, shares: Shares = None) -> Floats:
+    """
+    Return C (|S|, |S|) for known payoffs, eq. (cmat): eta if the mover gains, eta / population if equal, else 0.
+
+    With families, the diagonal has what is left of 1, which may be slightly negative.
+    """
     if np.isnan(z).any():
         raise ValueError("a payoff is unknown: the game needs them all")
     n, m, _ = z.shape
     u = z.reshape(-1)
-    eta = edge_rate(n, m)
+    eta = edge_rate(n, family_count(m, shares))
     c = np.zeros((len(u), len(u)))
     for s, t, sign in moves(n, m):
+        rate = eta * move_share(t, sign, n, m, shares)
         if sign * u[t] > sign * u[s]:
-            c[s, t] = eta
+            c[s, t] = rate
         elif u[t] == u[s]:
-            c[s, t] = eta / population
+            c[s, t] = rate / population
     return with_stays(c)
 
 
@@ -140,10 +169,18 @@ def weights(d: Floats, n: int, m: int) -> Floats:
     return q
 
 
-def aggregate(z: Floats) -> tuple[Floats, Floats]:
+def equilibrium_with_families(z: Floats, shares: Shares = None) -> Floats:
+    """Return d (|S|,), the solution of d = (1 - gamma) start + gamma d C."""
+    n, m, _ = z.shape
+    gamma, c = damping(n, m, shares), transition_matrix(z, shares=shares)
+    return np.asarray(np.linalg.solve((np.eye(len(c)) - gamma * c).T, (1.0 - gamma) * start(n, m, shares)))
+
+
+def aggregate(z: Floats, shares: Shares = None) -> tuple[Floats, Floats]:
     """Return y (n,) and q (m, n): y[a] = sum over (e, r) of q[e, r] z[a, e, r]."""
     n, m, _ = z.shape
-    q = weights(equilibrium(transition_matrix(z)), n, m)
+    d = equilibrium(transition_matrix(z)) if shares is None else equilibrium_with_families(z, shares)
+    q = weights(d, n, m)
     y = np.array([np.sum(q * z[a]) for a in range(n)])
     return y, q
 
@@ -332,6 +369,7 @@ def edge_bounds(
     ties: Literal["structural", "endpoints"],
     ids: Integers | None = None,
     population: int = POPULATION,
+    shares: Shares = None,
 ) -> tuple[Floats, Floats]:
     """
     Return (C-, C+) for payoffs known only to lie in [low, high], eq. (cbounds).
@@ -346,9 +384,9 @@ def edge_bounds(
     names = np.arange(states) if ids is None else ids.reshape(-1)
     if ties == "structural" and ids is None:
         raise ValueError("structural ties need ids")
-    eta = edge_rate(n, m)
     c_minus, c_plus = np.zeros((states, states)), np.zeros((states, states))
     for s, t, sign in moves(n, m):
+        eta = edge_rate(n, family_count(m, shares)) * move_share(t, sign, n, m, shares)
         least = [bottom[i] if sign > 0 else -top[i] for i in (s, t)]
         most = [top[i] if sign > 0 else -bottom[i] for i in (s, t)]
         if ties == "structural" and names[s] == names[t]:
@@ -381,15 +419,21 @@ def chosen(c_minus: Floats, c_plus: Floats, on: Sequence[tuple[int, int]]) -> Fl
     return with_stays(c)
 
 
-def value(reward: Floats, c: Floats) -> Floats:
+def value(reward: Floats, c: Floats, gamma: float | None = None) -> Floats:
     """Return v = (I - gamma C)^-1 R, eq. (aggalgivalue)."""
     states = len(c)
-    return np.asarray(np.linalg.solve(np.eye(states) - discount(states) * c, reward), dtype=np.float64)
+    gamma = discount(states) if gamma is None else gamma
+    return np.asarray(np.linalg.solve(np.eye(states) - gamma * c, reward), dtype=np.float64)
 
 
 def mean_value(v: Floats) -> float:
     """Return y = (1 - gamma) mean(v)."""
     return (1.0 - discount(len(v))) * float(np.mean(v))
+
+
+def average(v: Floats, n: int, m: int, shares: Shares = None) -> float:
+    """Return y = (1 - gamma) times the mean of v over where a walk begins."""
+    return (1.0 - damping(n, m, shares)) * float(start(n, m, shares) @ v)
 
 
 def bound_by_linear_programming(reward: Floats, c_minus: Floats, c_plus: Floats) -> float:
@@ -435,6 +479,20 @@ def bound_by_enumeration(reward: Floats, c_minus: Floats, c_plus: Floats, most: 
         if y > best:
             best, attained = y, c
     return best, attained
+
+
+def largest_with_families(
+    reward: Floats, c_minus: Floats, c_plus: Floats, n: int, m: int, shares: Shares, most: int = 16
+) -> float:
+    """Return the maximum of y over all ways to have the uncertain edges on or off, in the game with families."""
+    uncertain = uncertain_edges(c_minus, c_plus)
+    if len(uncertain) > most:
+        raise ValueError(f"{len(uncertain)} uncertain edges are too many to try all, {most} are allowed")
+    found = -math.inf
+    for switches in itertools.product([False, True], repeat=len(uncertain)):
+        c = chosen(c_minus, c_plus, [edge for edge, on in zip(uncertain, switches, strict=True) if on])
+        found = max(found, average(value(reward, c, damping(n, m, shares)), n, m, shares))
+    return found
 
 
 def bellman(v: Floats, reward: Floats, c_minus: Floats, c_plus: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Codes, Runs
 from untuned.errors import InvalidInput, UnknownName
+from untuned.families import Families
 from untuned.scores import Floats, Range, ScoreTable
 
 
@@ -215,7 +216,15 @@ def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
         algorithms=algorithms,
         environments=environments,
         declared=_declared(table, algorithms=algorithms, environments=environments),
+        families=_families(table, dict(zip(table.environments, environments, strict=True))),
     )
+
+
+def _families(table: ScoreTable, new: Mapping[str, str]) -> Families | None:
+    """Return the study's families under the new names of its environments."""
+    if table.families is None:
+        return None
+    return {name: tuple(new[each] for each in variants) for name, variants in table.families.items()}
 
 
 def _declared(table: ScoreTable, **names: Sequence[str]) -> Mapping[str, Any] | None:

@@ -225,7 +225,7 @@ def _about_missing(
             advice.append(f"{role}={near!r}")
     message += f"; did you mean {', '.join(advice)}?" if advice else "."
     options = ", ".join(f"{role}='...'" for role in missing)
-    message += f" Rename the columns, or pass {options} with the names they have (--columns A,E,S)"
+    message += f" Rename the columns, or pass the names they have as {options} (--columns A,E,S)"
     numeric = [name for name, value in zip(found, example(), strict=False) if name in free and _is_number(value)]
     others = [name for name in numeric if plain(name) and plain(name) not in (*USUAL["run"], *USUAL["step"])]
     if missing == ["score"] and others and not advice:

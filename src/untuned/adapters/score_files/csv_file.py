@@ -50,6 +50,10 @@ def records(file: File, separator: str = ",", skip: int = 0, torn: bool = False)
     top = next(rows, [])
     if not top:
         raise InvalidInput(f"{file.name} is empty: it needs a header and rows")
+    if any("\n" in cell or "\r" in cell for cell in top):
+        raise InvalidInput(
+            f"the header of {file.name} has a line break in a name: is a quotation mark there that is never closed?"
+        )
     yield 0, top
     short = None
     for number, cells in enumerate(rows, start=1):
@@ -95,13 +99,25 @@ def number(text: str, file: File, row: int, column: str) -> float:
         For anything else.
     """
     try:
-        # Python's own notation 1_000 is a name elsewhere.
-        return float(text if "_" not in text else "no number")
+        return strict_float(text)
     except ValueError:
         raise InvalidInput(
             f"row {row} of {file.name} has {text!r} in column {column!r}, which is not a number: write numbers with a "
             "decimal point, as in -12.5 or 1e3, and nan where there is none"
         ) from None
+
+
+def strict_float(text: str) -> float:
+    """Return a number as files have it: without Python's "1_000", and in no digits but 0 to 9.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
 
 
 def _uneven(file: File, row: int, cells: list[str], width: int) -> InvalidInput:

@@ -1,13 +1,15 @@
-"""JSON lines, one object per trial, read in pieces."""
+"""JSON lines, one object per trial, read in pieces; and a JSON array of such objects, which `untuned export` writes."""
 
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from untuned.adapters.score_files import json_file
 from untuned.adapters.score_files.column_names import Chosen, chosen_columns, shown
 from untuned.adapters.score_files.columns import Columns
 from untuned.adapters.score_files.opening import File
@@ -114,7 +116,10 @@ def _dumped(value: Any) -> str:
 
 
 def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
-    """Yield objects with the numbers of their lines."""
+    """Yield objects with the numbers of their lines; of an array, with their own."""
+    if _is_array(file):
+        yield _elements(file)
+        return
     with file.stream() as stream:
         records: list[dict[str, Any]] = []
         numbers: list[int] = []
@@ -139,6 +144,17 @@ def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
                 records, numbers, size = [], [], 0
     if records:
         yield records, numbers
+
+
+def _is_array(file: File) -> bool:
+    return file.suffix == ".json" and re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", file.head) is not None
+
+
+def _elements(file: File) -> tuple[list[dict[str, Any]], list[int]]:
+    elements = json_file.load(file)
+    for number, each in enumerate(elements, start=1):
+        json_file.fields(each, (), f"element {number} of {file.name}")
+    return elements, list(range(1, len(elements) + 1))
 
 
 def _record(name: str, number: int, data: bytes) -> dict[str, Any]:
@@ -189,7 +205,7 @@ def _check_characters(name: str, number: int, record: dict[str, Any]) -> None:
 
 
 def _claims(file: File) -> bool:
-    return file.suffix in (".jsonl", ".ndjson")
+    return file.suffix in (".jsonl", ".ndjson") or _is_array(file)
 
 
 def _read_all(files: Sequence[File], asked: Reading) -> Recognised:

@@ -23,8 +23,10 @@ class Unheard(BaseException):
     """Ends a trainer that catches every error and continues; not an Exception, so that it gets through."""
 
 
-class Metered(gymnasium.Env[Any, Any]):
-    """A Gymnasium environment for one trial, and for no more than its budget.
+class Meter:
+    """Counts what a trial does in its environment, and ends it with the budget. Algorithms see it as `Metered`.
+
+    What is scored is kept here, and not in an attribute of what the algorithm gets, which it may set like any other.
 
     Every episode counts and is played to its end: a budget of steps is spent with the episode in which they run out.
     After the last one `reset` and `step` raise `BudgetSpent`. Seeds given to `reset` are ignored: the first reset takes
@@ -38,8 +40,6 @@ class Metered(gymnasium.Env[Any, Any]):
         How long the trial learns.
     seed
         Seeds the first reset; None for an environment that is seeded already.
-    own_seed
-        Seeds what a trainer may draw from here: samples of the spaces, and ``np_random``.
     step_limit
         The limit on an episode's steps, for trainers that need it; None if there is none.
     hidden
@@ -54,19 +54,10 @@ class Metered(gymnasium.Env[Any, Any]):
         budget: Budget,
         *,
         seed: int | None,
-        own_seed: int,
         step_limit: int | None = None,
         hidden: frozenset[str] = frozenset(),
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        self.metadata = {**inner.metadata, "render_modes": []}
-        self.render_mode = None
-        # Copies: their samples are reproducible, and changes do not reach the inner environment's.
-        self.action_space = copy.deepcopy(inner.action_space)
-        self.observation_space = copy.deepcopy(inner.observation_space)
-        self.action_space.seed(own_seed)
-        self.observation_space.seed(own_seed)
-        self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(own_seed)
         self._inner = inner
         self._budget = budget
         self._step_limit = step_limit
@@ -88,7 +79,10 @@ class Metered(gymnasium.Env[Any, Any]):
         self._failure: str | None = None
         self._refusals = 0
 
-    # What a trainer may know.
+    @property
+    def inner(self) -> gymnasium.Env[Any, Any]:
+        """The environment to count in."""
+        return self._inner
 
     @property
     def budget(self) -> Budget:
@@ -106,8 +100,6 @@ class Metered(gymnasium.Env[Any, Any]):
         if self._budget.episodes is not None:
             return len(self._returns) / self._budget.episodes
         return min(self._steps / self._most_steps, 1.0)
-
-    # Results.
 
     @property
     def begun(self) -> bool:
@@ -144,8 +136,6 @@ class Metered(gymnasium.Env[Any, Any]):
     def observation(self) -> Any:
         """The last observation of an episode that is still running; None between episodes."""
         return _own(self._observation) if self._running else None
-
-    # Gymnasium's methods.
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; before its first step, return its first observation again."""
@@ -190,16 +180,6 @@ class Metered(gymnasium.Env[Any, Any]):
             self._end(reward)
         return _own(observation), reward, terminated, truncated, info
 
-    def render(self) -> None:
-        """Return None: there are no pictures of trials."""
-
-    def close(self) -> None:
-        """Do nothing: the environment is needed until the trial is over, and closed by the code that made it."""
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        # The copy module calls this, too.
-        raise TypeError("a trial's environment cannot be copied or pickled: steps in a copy would not count")
-
     def _end(self, reward: float) -> None:
         """End the episode, or the trial."""
         self._running = False
@@ -233,6 +213,77 @@ class Metered(gymnasium.Env[Any, Any]):
             self._stopped = True
             self._running = False
             raise Stopped
+
+
+class Metered(gymnasium.Env[Any, Any]):
+    """The environment that a trainer gets: whatever it sets here changes nothing of what counts.
+
+    Parameters
+    ----------
+    meter
+        Counts.
+    own_seed
+        Seeds what a trainer may draw from here: samples of the spaces, and ``np_random``.
+    """
+
+    def __init__(self, meter: Meter, own_seed: int) -> None:
+        self.metadata = {**meter.inner.metadata, "render_modes": []}
+        self.render_mode = None
+        # Copies: their samples are reproducible, and changes do not reach the inner environment's.
+        self.action_space = copy.deepcopy(meter.inner.action_space)
+        self.observation_space = copy.deepcopy(meter.inner.observation_space)
+        self.action_space.seed(own_seed)
+        self.observation_space.seed(own_seed)
+        self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(own_seed)
+        self.__meter = meter
+
+    @property
+    def budget(self) -> Budget:
+        """How long the trial learns."""
+        return self.__meter.budget
+
+    @property
+    def step_limit(self) -> int | None:
+        """Steps after which an episode ends whatever happened; None if there is no limit."""
+        return self.__meter.step_limit
+
+    @property
+    def spent(self) -> float:
+        """The part of the budget that is spent, from 0 to 1: for schedules over the whole trial."""
+        return self.__meter.spent
+
+    @property
+    def over(self) -> bool:
+        """Whether the whole budget is spent."""
+        return self.__meter.over
+
+    @property
+    def steps(self) -> int:
+        """Steps taken."""
+        return self.__meter.steps
+
+    @property
+    def returns(self) -> tuple[float, ...]:
+        """The returns of all finished episodes."""
+        return self.__meter.returns
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; before its first step, return its first observation again."""
+        return self.__meter.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take one step; the action goes to the environment as it is."""
+        return self.__meter.step(action)
+
+    def render(self) -> None:
+        """Return None: there are no pictures of trials."""
+
+    def close(self) -> None:
+        """Do nothing: the environment is needed until the trial is over, and closed by the code that made it."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        # The copy module calls this, too.
+        raise TypeError("a trial's environment cannot be copied or pickled: steps in a copy would not count")
 
 
 def _own(observation: Any) -> Any:

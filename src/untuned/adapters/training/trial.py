@@ -1,6 +1,6 @@
 """One trial of an algorithm written in Python.
 
-Its score is what the environment counted (`Metered`), whatever the algorithm reports. An algorithm that breaks
+Its score is what the environment counted (`Meter`), whatever the algorithm reports. An algorithm that breaks
 makes a failed trial, and a failed trial is a result: to leave it out would favour algorithms that break where they are
 bad.
 """
@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib
 import math
+import os
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ import numpy as np
 
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
 from untuned.adapters.gymnasium.from_gymnasium import GymnasiumEnvironment, check_that_it_ends
-from untuned.adapters.training.budgeted import Metered, Unheard
+from untuned.adapters.training.budgeted import Meter, Metered, Unheard
 from untuned.adapters.training.global_rngs import generators_seeded, torch_is_loaded
 from untuned.adapters.training.trainer import Policy, Train, Trainer
 from untuned.collect.definitions.draw import Draw
@@ -101,20 +102,20 @@ def train_trial(
         # PyTorch was loaded midway, unseeded. Run again with it loaded from the start, as in this process's next trial:
         # the order of trials must not matter.
         ran = _run(chosen, there, seed, trial, stop)
-    outcome, metered, draw, dynamics = ran
+    outcome, meter, draw, dynamics = ran
     failed = outcome.failure is not None
     return Trial(
         seed=seed,
         algorithm=chosen.name,
         environment=there.name,
         trial=trial,
-        score=math.nan if failed else float(np.mean(metered.returns)),
+        score=math.nan if failed else float(np.mean(meter.returns)),
         final_return=math.nan if failed or not outcome.final_returns else float(np.mean(outcome.final_returns)),
-        returns=np.array(metered.returns, dtype=np.float64),
+        returns=np.array(meter.returns, dtype=np.float64),
         final_returns=np.array(outcome.final_returns, dtype=np.float64),
         draws=draw.record,
         dynamics=dynamics,
-        steps=metered.steps,
+        steps=meter.steps,
         seconds=time.perf_counter() - begin,
         definition_version=chosen.fingerprint,
         fingerprint=_fingerprint(chosen),
@@ -124,7 +125,7 @@ def train_trial(
 
 def _run(
     trainer: Trainer, there: Place, seed: int, trial: int, stop: Callable[[], bool] | None
-) -> tuple["_Outcome", Metered, Draw, dict[str, float]]:
+) -> tuple["_Outcome", Meter, Draw, dict[str, float]]:
     """Return how a trial went, what its environment saw, what was drawn for the algorithm and for the environment."""
     random = random_state(seed, trainer.name, there.name, trial)
     draw = Draw(lambda: uniform(random), number=trial)
@@ -134,23 +135,22 @@ def _run(
         UntunedEnvironment(there) if isinstance(there, CompiledEnvironment) else there.make()
     )
     ours = inner.unwrapped if isinstance(inner.unwrapped, UntunedEnvironment) else None
-    metered = Metered(
+    meter = Meter(
         inner,
         there.budget,
         seed=environment_seed,
-        own_seed=spaces_seed,
         step_limit=there.step_limit,
         hidden=_HIDDEN if ours is not None else frozenset(),
         stop=stop,
     )
     with contextlib.closing(inner), generators_seeded(generators_seed):
         outcome = _Outcome(trainer)
-        outcome.learn(metered, draw)
+        outcome.learn(meter, Metered(meter, spaces_seed), draw)
         if outcome.failure is None and outcome.policy is not None:
-            final = Metered(inner, Budget(episodes=FINAL_EPISODES), seed=None, own_seed=spaces_seed, stop=stop)
+            final = Meter(inner, Budget(episodes=FINAL_EPISODES), seed=None, stop=stop)
             outcome.play(final)
             outcome.final_returns = final.returns
-    return outcome, metered, draw, dict(ours.dynamics.values) if ours is not None and metered.begun else {}
+    return outcome, meter, draw, dict(ours.dynamics.values) if ours is not None and meter.begun else {}
 
 
 def _fingerprint(trainer: Trainer) -> str:
@@ -168,15 +168,15 @@ class _Outcome:
     failure: str | None = None
     final_returns: Sequence[float] = field(default_factory=tuple)
 
-    def learn(self, metered: Metered, draw: Draw) -> None:
+    def learn(self, meter: Meter, environment: Metered, draw: Draw) -> None:
         """Let the trainer train, and its policy play what it left of the budget."""
         returned: object = None
 
         def train() -> None:
             nonlocal returned
-            returned = self.trainer.train(metered, draw)
+            returned = self.trainer.train(environment, draw)
 
-        self._guarded(train, metered)
+        self._guarded(train, meter)
         if self.failure is not None:
             return
         if callable(returned):
@@ -186,49 +186,54 @@ class _Outcome:
                 f"train returned {_shortened(returned)}, which is neither None nor a policy: return a function that "
                 "takes an observation and returns an action"
             )
-        elif not metered.over:
-            done = len(metered.returns) if metered.budget.episodes is not None else metered.steps
+        elif not meter.over:
+            done = len(meter.returns) if meter.budget.episodes is not None else meter.steps
             self.failure = (
-                f"train returned after {done} of {metered.budget}, and returned no policy to play the rest with: learn "
+                f"train returned after {done} of {meter.budget}, and returned no policy to play the rest with: learn "
                 "until the environment raises BudgetSpent, or return a function from observations to actions"
             )
-        if self.failure is None and not metered.over:
-            self.play(metered)
+        if self.failure is None and not meter.over:
+            self.play(meter)
 
-    def play(self, metered: Metered) -> None:
+    def play(self, meter: Meter) -> None:
         """Play with the policy until the budget is spent."""
         policy = self.policy
         assert policy is not None
 
         def episodes_of_it() -> None:
             # The trainer may have left in the middle of an episode.
-            observation = metered.observation
-            while not metered.over:
+            observation = meter.observation
+            while not meter.over:
                 if observation is None:
-                    observation, _ = metered.reset()
-                observation, _, terminated, truncated, _ = metered.step(policy(observation))
+                    observation, _ = meter.reset()
+                observation, _, terminated, truncated, _ = meter.step(policy(observation))
                 if terminated or truncated:
                     observation = None
 
-        self._guarded(episodes_of_it, metered)
+        self._guarded(episodes_of_it, meter)
 
-    def _guarded(self, work: Callable[[], None], metered: Metered) -> None:
+    def _guarded(self, work: Callable[[], None], meter: Meter) -> None:
         """Do what runs the algorithm's code, and note how that failed."""
+        ours = os.getpid()
         try:
             work()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             # SystemExit, too: algorithms do not end the program that evaluates them.
-            if isinstance(error, InvalidInput | MissingExtra) and not metered.begun:
+            if isinstance(error, InvalidInput | MissingExtra) and not meter.begun:
                 raise
-            if not _is_the_end(error, metered):
+            if not _is_the_end(error, meter):
                 self.failure = self._described(error)
-        if metered.stopped:
+        finally:
+            if os.getpid() != ours:
+                # A copy of the process that the algorithm forked: the trial is not its own, nor what follows.
+                os._exit(0)
+        if meter.stopped:
             raise Stopped
-        if metered.failure is not None:
+        if meter.failure is not None:
             # Whatever error the algorithm made of it.
-            self.failure = metered.failure
+            self.failure = meter.failure
 
     def _described(self, error: BaseException) -> str:
         """Return the error's kind, its message and where in the algorithm's own code it happened."""
@@ -238,7 +243,7 @@ class _Outcome:
         return (text if len(text) <= room else f"{text[: room - 3]}...") + where
 
 
-def _is_the_end(error: BaseException, metered: Metered) -> bool:
+def _is_the_end(error: BaseException, meter: Meter) -> bool:
     """Return whether an error only passes on that learning is over.
 
     Some libraries raise an error of their own `from` the one they caught; an error in cleanup code after the end is
@@ -247,7 +252,7 @@ def _is_the_end(error: BaseException, metered: Metered) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, BudgetSpent | Stopped | Unheard):
-            return metered.over or metered.stopped or metered.failure is not None
+            return meter.over or meter.stopped or meter.failure is not None
         cause = cause.__cause__
     return False
 

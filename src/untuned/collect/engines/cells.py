@@ -9,9 +9,13 @@ from untuned.collect.definitions.definition import Definition
 from untuned.collect.engines.engine import Stop
 from untuned.collect.environments.environment import RunnableEnvironment
 from untuned.collect.metrics import Metric
+from untuned.collect.runner.memory_limit import is_shortage, written
 from untuned.collect.runner.trial import described, run_trial
-from untuned.collect.trial import Trial
+from untuned.collect.trial import LONGEST_FAILURE, Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
+
+#: How the failure of a trial that exceeded its memory limit begins.
+TOOK_MORE = "took more than its memory limit"
 
 
 class Run(Protocol):
@@ -50,6 +54,8 @@ class Recipe:
         Whether the returns of all episodes are kept.
     time_limit
         Seconds after which a trial in a worker process has failed.
+    memory
+        Bytes that a trial in a worker process may take.
     isolate
         Whether every trial gets a new worker process.
     """
@@ -57,6 +63,7 @@ class Recipe:
     metric: Metric
     keep_returns: bool = False
     time_limit: float | None = None
+    memory: int | None = None
     isolate: bool = False
 
 
@@ -104,6 +111,11 @@ class Cell:
         return self.recipe.time_limit
 
     @property
+    def memory(self) -> int | None:
+        """Bytes that a trial in a worker process may take."""
+        return self.recipe.memory
+
+    @property
     def isolate(self) -> bool:
         """Whether every trial gets a new worker process."""
         return self.recipe.isolate
@@ -144,6 +156,13 @@ class Cell:
             definition_fingerprint=self.definition_fingerprint,
             environment_fingerprint=self.environment_fingerprint,
         )
+
+    def out_of_memory(self, result: Trial) -> Trial | None:
+        """Return a trial that failed for want of memory, saying that it had a limit."""
+        if self.memory is None or not is_shortage(result.failure):
+            return None
+        reason = f"{TOOK_MORE} of {written(self.memory)} ({result.failure}"[: LONGEST_FAILURE - 1] + ")"
+        return dataclasses.replace(result, failure=reason)
 
 
 def scored(cell: Cell, trial: Trial) -> Trial:

@@ -44,6 +44,11 @@ class Work(Protocol[Result_co]):
         ...
 
     @property
+    def memory(self) -> int | None:
+        """Bytes that a worker process may take for a number; None for no limit."""
+        ...
+
+    @property
     def isolate(self) -> bool:
         """Whether every number gets a new worker process."""
         ...
@@ -53,7 +58,11 @@ class Work(Protocol[Result_co]):
         ...
 
     def failed(self, number: int, message: str, seconds: float) -> Result_co:
-        """Return the result of a number whose worker process hung or died."""
+        """Return the result of a number whose worker process hung or repeatedly died."""
+        ...
+
+    def out_of_memory(self, result: Any) -> Result_co | None:
+        """Return a result of work with limited memory that says so, if it failed at the limit; None otherwise."""
         ...
 
 

@@ -7,19 +7,21 @@ the same.
 import atexit
 import functools
 import pickle
+import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from untuned.collect.engines.engine import Numbers, Stop, Work
 from untuned.collect.engines.schedule import Batch, Schedule
-from untuned.collect.engines.worker_process import WorkerProcess
+from untuned.collect.engines.worker_process import WorkerProcess, portable
 from untuned.errors import InvalidInput, MissingExtra, UntunedError
 
 Result = TypeVar("Result")
@@ -30,8 +32,11 @@ _BATCH = 2.0
 _AHEAD = 2
 #: Seconds between two polls of ``stop``.
 _POLL = 0.2
-#: Seconds to wait for a cluster to answer at all.
+#: Seconds to wait for a cluster to answer at all, and for the program that asks it as Ray does.
 _PATIENCE = 10.0
+_LONGEST_PROBE = 30.0
+#: Seconds after which a head node that refuses connections is given up. After 60 Ray ends the program itself.
+_HEAD_LOST = 20.0
 
 
 @contextmanager
@@ -68,6 +73,8 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
     else:
         _knock(address)
         options |= {"address": address}
+    if "://" not in (address or ""):
+        options["job_config"] = _without_this_folder(ray)
     # Ray's own handler would end the program at once.
     former = signal.getsignal(signal.SIGTERM)
     try:
@@ -85,17 +92,80 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
 
 def _knock(address: str) -> None:
     """Refuse an address where nothing listens: Ray itself tries for minutes, and then ends the program."""
-    host, _, port = address.rpartition("://")[2].rpartition(":")
-    if not host or not port.isdigit():
-        # "auto", or whatever else Ray has names for.
+    place = _place(address)
+    if place is not None:
+        try:
+            socket.create_connection(place, _PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise _unanswered(address, error) from None
+    if "://" in address:
         return
+    # In a process that can be ended: what listens may be anything, and Ray waits for it and cannot be interrupted.
+    probe = [sys.executable, "-P", "-c", _PROBE, address]
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        raise _unanswered(address, error) from None
+        found = subprocess.run(probe, capture_output=True, text=True, timeout=_LONGEST_PROBE, check=False)
+    except subprocess.TimeoutExpired:
+        raise _unanswered(address, "what listens there does not answer as Ray does") from None
+    if _NO_TOKEN.search(found.stderr):
+        raise _unanswered(address, found.stderr)
+    if "Timed out while waiting for GCS" in found.stderr:
+        raise _unanswered(address, "what listens there does not answer as Ray does")
+    # Whatever else is wrong, Ray says it itself.
 
 
-def _unanswered(address: str, error: BaseException) -> InvalidInput:
+def _place(address: str) -> tuple[str, int] | None:
+    """Return host and port of an address; None for "auto", and whatever else Ray has names for."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    return (host.strip("[]"), int(port)) if host and port.isdigit() else None
+
+
+#: Connects as Ray does, with a token that is there where Ray would take it by itself.
+_PROBE = """
+import sys
+from ray._private import services
+from ray._raylet import GcsClient
+if sys.argv[1] == "auto":
+    try:
+        from ray._private.authentication import authentication_token_setup as tokens
+        tokens.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
+    except ImportError:
+        pass
+GcsClient(address=services.canonicalize_bootstrap_address_or_die(sys.argv[1]))
+"""
+
+
+class _Nothing(list[str]):
+    """A list that stays empty."""
+
+    def append(self, value: str) -> None:
+        """Leave it out."""
+
+    def extend(self, values: Iterable[str]) -> None:
+        """Leave them out."""
+
+
+def _without_this_folder(ray: Any) -> Any:
+    """Return the configuration of a job whose workers do not look for modules in our current folder first.
+
+    Ray would put it and the script's folder before everything else, and a file there would replace a standard module.
+    `Parcel` has what workers need.
+    """
+    config = ray.job_config.JobConfig()
+    config._py_driver_sys_path = _Nothing()
+    return config
+
+
+#: What Ray says, in this version or that, where a token is missing or wrong.
+_NO_TOKEN = re.compile(r"AuthenticationError|InvalidAuthToken|[Tt]oken authentication is enabled")
+
+
+def _unanswered(address: str, error: BaseException | str) -> InvalidInput:
+    if _NO_TOKEN.search(f"{type(error).__name__}: {error}"):
+        return InvalidInput(
+            f"the Ray cluster at {address!r} requires a token, and this program has none or another one: set "
+            "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token of the head node, or RAY_AUTH_TOKEN_PATH to a file "
+            "with it, as on every machine of the cluster; `ray get-auth-token` prints it on the head node"
+        )
     return InvalidInput(
         f"no Ray cluster answers at {address!r} ({error}): start one with `ray start --head`, or leave the address out "
         "for one on this machine"
@@ -128,11 +198,21 @@ class RayEngine:
         path = tuple(entry for entry in sys.path if entry)
         shared = [ray.put(Parcel(path, _packed(ray, each))) for each in work]
         running: dict[Any, Batch] = {}
+        head = _Head(ray.get_runtime_context().gcs_address)
         exhausted = False
         try:
             # Polled before anything that waits for the cluster: the signal that stops us may have stopped that, too.
             while not stop():
-                most = _AHEAD * self._processors()
+                # Before anything that asks it: Ray would wait, and then end the program.
+                there = head.answers()
+                if not there and head.is_lost():
+                    running.clear()
+                    raise UntunedError(
+                        f"the head node of the Ray cluster ({head.address}) has not answered for {_HEAD_LOST:g} "
+                        "seconds: what is finished is kept. Start the cluster again and rerun the command to resume; "
+                        "or leave --engine ray out to continue on this machine"
+                    )
+                most = _AHEAD * self._processors() if there else 0
                 while not exhausted and len(running) < most:
                     batch = schedule.take()
                     if batch is None:
@@ -140,9 +220,12 @@ class RayEngine:
                     else:
                         running[task.remote(shared[batch.cell], batch.numbers)] = batch
                 if not running:
-                    return
+                    if exhausted:
+                        return
+                    time.sleep(_POLL)
+                    continue
                 finished: list[Result] = []
-                mistake: UntunedError | None = None
+                mistake: Exception | None = None
                 ready = ray.wait(list(running), num_returns=1, timeout=_POLL)[0]
                 if ready:
                     ready = ray.wait(list(running), num_returns=len(running), timeout=0)[0]
@@ -161,6 +244,35 @@ class RayEngine:
     def _processors(self) -> int:
         """Return how many the cluster has at the moment: nodes come and go."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+
+class _Head:
+    """Whether the head node is there.
+
+    Parameters
+    ----------
+    address
+        Of its control service.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._place = _place(address)
+        self._answered = time.monotonic()
+
+    def answers(self) -> bool:
+        """Return whether it accepts a connection now."""
+        if self._place is not None:
+            try:
+                socket.create_connection(self._place, 1.0).close()
+            except OSError:
+                return False
+        self._answered = time.monotonic()
+        return True
+
+    def is_lost(self) -> bool:
+        """Return whether it has not answered for long."""
+        return time.monotonic() - self._answered > _HEAD_LOST
 
 
 @dataclass(frozen=True)
@@ -203,7 +315,7 @@ class Done:
 
     results: list[Any]
     seconds: float
-    mistake: UntunedError | None = None
+    mistake: Exception | None = None
 
 
 def _task(parcel: Parcel, numbers: Sequence[int]) -> Done:
@@ -219,8 +331,8 @@ def _task(parcel: Parcel, numbers: Sequence[int]) -> Done:
         # In a worker process even here: the work may hang or crash, and Ray would take its own worker for lost.
         do = work.do if work.compiled else functools.partial(_process().do, work)
         results.extend(do(number, None) for number in numbers)
-    except (InvalidInput, MissingExtra) as error:
-        return Done(results, time.monotonic() - begin, error)
+    except UntunedError as error:
+        return Done(results, time.monotonic() - begin, portable(error))
     return Done(results, time.monotonic() - begin)
 
 

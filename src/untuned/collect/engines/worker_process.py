@@ -1,33 +1,93 @@
-"""A worker process: it can be killed when it hangs, and it may die without ending the program."""
+"""A worker process: it can be killed when it hangs, and it may die without ending the program.
+
+How a process ended says who ended it. An exit code is the algorithm's: nothing outside chooses one. A signal may be the
+machine's: the out-of-memory killer, an operator, a node that goes down. What the process was doing is then done again
+in a new one, and only a repeated death is a result. A crash that the algorithm causes (SIGSEGV) repeats, too.
+"""
 
 import contextlib
 import multiprocessing
 import os
 import pickle
+import secrets
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+import untuned.errors
+from untuned.collect.engines.answers import Answers, Unreadable, send_answer
+from untuned.collect.engines.descendants import MARK, end_marked
 from untuned.collect.engines.engine import Stop, Work
-from untuned.errors import InvalidInput, MissingExtra, Stopped, UntunedError
+from untuned.collect.runner.memory_limit import limited, taken, written
+from untuned.errors import InvalidInput, Stopped, UntunedError
 
 Result = TypeVar("Result")
 
 #: How the failure of a number that exceeded its time limit begins.
 TOOK_LONGER = "took longer than its time limit"
 
+#: How often a number is tried in all when a signal ends its process.
+ATTEMPTS = 5
+#: How often a process is started that is killed before it has anything to do: not by what it would do.
+_STARTS = 100
+_KILLED = "by SIGKILL"
+
 #: Seconds between two polls: of the pipe and of ``stop`` by the parent, of the parent by the worker.
 _POLL = 0.1
 _PARENT_POLL = 1.0
 #: Seconds to wait for ``stop`` to return True after the death of a worker that the same signal may have killed.
 _GRACE = 0.5
+
+
+class _Died(Exception):
+    """A process died, or cannot be understood.
+
+    Parameters
+    ----------
+    cause
+        What ended it.
+    own
+        Whether it did so itself.
+    """
+
+    def __init__(self, cause: str, own: bool) -> None:
+        self.cause = cause
+        self.own = own
+
+
+class _Deaths:
+    """Counts the processes that died of the same work, and says whether another one tries.
+
+    Parameters
+    ----------
+    most_killed
+        How often it is tried in all as long as nothing but SIGKILL ends it.
+    """
+
+    def __init__(self, most_killed: int = ATTEMPTS) -> None:
+        self._most_killed = most_killed
+        self._causes: Counter[str] = Counter()
+
+    def another(self, died: _Died) -> bool:
+        """Note a death, and return whether there is another attempt."""
+        self._causes[died.cause] += 1
+        crashes = self._causes.total() - self._causes[_KILLED]
+        return not died.own and crashes < ATTEMPTS and self._causes.total() < self._most_killed
+
+    def __str__(self) -> str:
+        times = self._causes.total()
+        if len(self._causes) == 1:
+            return f"died {f'{times} times ' if times > 1 else ''}({next(iter(self._causes))})"
+        each = (f"{cause}{f' {count} times' if count > 1 else ''}" for cause, count in self._causes.items())
+        return f"died {times} times ({', '.join(each)})"
 
 
 class WorkerProcess:
@@ -44,11 +104,14 @@ class WorkerProcess:
         self._bare = bare
         self._process: BaseProcess | _BareProcess | None = None
         self._pipe: Connection | None = None
+        self._answers: Answers | None = None
+        # Random, for each process: what it sends and what it starts are told from others by this.
+        self._mark = ""
         # What the process knows, by the number it is known under; kept alive so that no other object gets its id.
         self._known: dict[int, tuple[int, object]] = {}
 
     def do(self, work: Work[Result], number: int, stop: Stop | None) -> Result:
-        """Return the result of a number; one that hangs or kills its process has failed.
+        """Return the result of a number; one that hangs or repeatedly kills its process has failed.
 
         Raises
         ------
@@ -57,20 +120,29 @@ class WorkerProcess:
         InvalidInput, MissingExtra
             When the work cannot be sent to a process, or raises one of these itself.
         """
-        key = self.prepare(work, stop)
-        begin = time.monotonic()
-        try:
-            answer = self._answer((key, [number]), stop, work.time_limit)
-        except TimeoutError:
-            self.close()
-            return work.failed(number, f"{TOOK_LONGER} of {work.time_limit:g} seconds", time.monotonic() - begin)
-        except (EOFError, ConnectionError):
-            code = self._reap(stop)
-            return work.failed(number, f"its process died ({_cause(code)})", time.monotonic() - begin)
-        if work.isolate:
-            self.close()
-        result: Result = _results(answer)[0]
-        return result
+        deaths = _Deaths()
+        while True:
+            key = self.prepare(work, stop)
+            begin = time.monotonic()
+            try:
+                answer = self._answer((key, [number]), stop, work.time_limit)
+            except TimeoutError:
+                self.close()
+                return work.failed(number, f"{TOOK_LONGER} of {work.time_limit:g} seconds", time.monotonic() - begin)
+            except _Died as died:
+                seconds = time.monotonic() - begin
+                if deaths.another(died):
+                    continue
+                return work.failed(number, f"its process {deaths}", seconds)
+            if work.isolate or isinstance(answer, _Short):
+                self.close()
+            if isinstance(answer, _Short):
+                if not answer.fresh:
+                    # Earlier numbers may have left something in this process. What counts is a new one.
+                    continue
+                answer = [answer.result]
+            result: Result = _results(answer)[0]
+            return result
 
     def do_all(self, work: Work[Result], numbers: Sequence[int], stop: Stop | None) -> list[Result]:
         """Return the results of several numbers of compiled work, which neither hangs nor kills its process.
@@ -82,55 +154,87 @@ class WorkerProcess:
         InvalidInput, MissingExtra
             When the work cannot be sent to a process, or raises one of these itself.
         UntunedError
-            When the process died all the same.
+            When the process died all the same, repeatedly.
         """
-        try:
-            answer = self._answer((self.prepare(work, stop), list(numbers)), stop, None)
-        except (EOFError, ConnectionError):
-            code = self._reap(stop)
-            raise UntunedError(
-                f"the worker process for {work.name} died ({_cause(code)}): what is finished is kept. Was there enough "
-                "memory? --workers 1 needs no worker process"
-            ) from None
-        return _results(answer)
+        deaths = _Deaths()
+        while True:
+            try:
+                return _results(self._answer((self.prepare(work, stop), list(numbers)), stop, None))
+            except _Died as died:
+                if not deaths.another(died):
+                    raise UntunedError(
+                        f"the worker process for {work.name} {deaths}: what is finished is kept. Was there enough "
+                        "memory? --workers 1 needs no worker process"
+                    ) from None
 
     def prepare(self, work: Work[Any], stop: Stop | None) -> int:
         """Return the number under which the process knows the work. Starting it does not count as the work's time."""
         if self._process is not None and not self._process.is_alive():
             self._reap(stop)
-        if self._process is None:
-            with _one_thread_each(), _interrupts_blocked():
-                self._process, self._pipe = _started_bare() if self._bare else _spawned()
-        if id(work) not in self._known:
+        if id(work) in self._known:
+            return self._known[id(work)][0]
+        packed = _packed(work)
+        deaths = _Deaths(_STARTS)
+        while True:
+            if self._process is None:
+                self._start()
             key = len(self._known)
             try:
-                complaint = self._answer((key, _packed(work)), stop, None)
-            except (EOFError, ConnectionError):
-                code = self._reap(stop)
+                complaint = self._answer((key, packed), stop, None)
+            except _Died as died:
+                if deaths.another(died):
+                    continue
+                if not died.own:
+                    raise UntunedError(
+                        f"the worker process for {work.name} {deaths} before it began: what is finished is kept, rerun "
+                        "to resume. Was there enough memory?"
+                    ) from None
                 raise InvalidInput(
-                    f"the worker process for {work.name} ended before it began ({_cause(code)}): does importing its "
-                    'module end the program? In a script, run the study under `if __name__ == "__main__":`'
+                    f"the worker process for {work.name} ended before it began ({died.cause}): does importing "
+                    'its module end the program? In a script, run the study under `if __name__ == "__main__":`'
                 ) from None
             if complaint is not None:
                 self.close()
                 raise InvalidInput(str(complaint))
             self._known[id(work)] = key, work
-        return self._known[id(work)][0]
+            return key
+
+    def _start(self) -> None:
+        self._mark = secrets.token_hex(16)
+        threads = {name: os.environ.get(name, "1") for name in _THREADS}
+        safe = {_SAFE_PATH: os.environ.get(_SAFE_PATH, _OURS)}
+        # The mark last: what has it is ended with this process.
+        with _STARTING, _environment(threads | safe), _interrupts_blocked(), _environment({MARK: self._mark}):
+            self._process, self._pipe = (_started_bare if self._bare else _spawned)(self._mark)
+        self._answers = Answers(self._pipe, bytes.fromhex(self._mark))
 
     def _answer(self, question: object, stop: Stop | None, limit: float | None) -> object:
-        """Return what the process answers; raises TimeoutError after ``limit`` seconds."""
-        pipe = self._pipe
-        assert pipe is not None
+        """Return what the process answers; raises TimeoutError after ``limit`` seconds, and _Died."""
+        assert self._pipe is not None
+        assert self._answers is not None
+        assert self._process is not None
         begin = time.monotonic()
-        pipe.send(question)
-        while not pipe.poll(_POLL):
-            if stop is not None and stop():
-                self.close()
-                raise Stopped
-            if limit is not None and time.monotonic() - begin > limit:
-                raise TimeoutError
-        answer: object = pipe.recv()
-        return answer
+        try:
+            self._pipe.send(question)
+            while (answer := self._answers.next(_POLL)) is None:
+                if stop is not None and stop():
+                    self.close()
+                    raise Stopped
+                if limit is not None and time.monotonic() - begin > limit:
+                    raise TimeoutError
+                # Something that the algorithm started may hold the other end of the pipe open.
+                if not self._process.is_alive() and (answer := self._answers.next(0.0)) is None:
+                    raise EOFError
+        except TimeoutError:
+            raise
+        except Unreadable:
+            self._process.kill()
+            self._reap(stop)
+            raise _Died("after an unreadable answer", own=False) from None
+        except (EOFError, OSError):
+            code = self._reap(stop)
+            raise _Died(_cause(code), own=code is None or code >= 0) from None
+        return answer[0]
 
     def close(self) -> None:
         """Kill the process, whatever it is doing, and all that it has started."""
@@ -155,9 +259,10 @@ class WorkerProcess:
             # It leads a process group of its own (`_serve`), which may outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+            end_marked(self._mark, os.getpid())
         if self._pipe is not None:
             self._pipe.close()
-        self._process = self._pipe = None
+        self._process = self._pipe = self._answers = None
         self._known.clear()
         if stop is not None and asked_soon(stop):
             raise Stopped
@@ -174,12 +279,12 @@ def asked_soon(stop: Stop) -> bool:
     return True
 
 
-def _spawned() -> tuple[BaseProcess, Connection]:
+def _spawned(mark: str) -> tuple[BaseProcess, Connection]:
     # Not by fork: a copy of a process with threads has their locks and not the threads. Not a daemon: daemons may have
     # no children, and algorithms do.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, os.getpid()), name="untuned-worker")
+    process = context.Process(target=_serve, args=(theirs, os.getpid(), mark), name="untuned-worker")
     process.start()
     theirs.close()
     return process, ours
@@ -189,15 +294,15 @@ _PROGRAM = """
 import sys
 sys.path[:] = {path!r}
 from untuned.collect.engines.worker_process import serve_at
-serve_at({descriptor}, {parent})
+serve_at({descriptor}, {parent}, {mark!r})
 """
 
 
 class _BareProcess:
     """A process started by hand, with the methods that `multiprocessing` gives its own."""
 
-    def __init__(self, descriptor: int) -> None:
-        program = _PROGRAM.format(path=sys.path, descriptor=descriptor, parent=os.getpid())
+    def __init__(self, descriptor: int, mark: str) -> None:
+        program = _PROGRAM.format(path=sys.path, descriptor=descriptor, parent=os.getpid(), mark=mark)
         self._process = subprocess.Popen([sys.executable, "-c", program], pass_fds=[descriptor])
         self.pid = self._process.pid
         self.kill = self._process.kill
@@ -214,18 +319,18 @@ class _BareProcess:
         return self._process.poll()
 
 
-def _started_bare() -> tuple[_BareProcess, Connection]:
+def _started_bare(mark: str) -> tuple[_BareProcess, Connection]:
     if os.name == "nt":
         raise InvalidInput("Windows cannot start a worker process without importing the running script")
     ours, theirs = multiprocessing.Pipe()
-    process = _BareProcess(theirs.fileno())
+    process = _BareProcess(theirs.fileno(), mark)
     theirs.close()
     return process, ours
 
 
-def serve_at(descriptor: int, parent: int) -> None:
+def serve_at(descriptor: int, parent: int, mark: str) -> None:
     """Serve the pipe with this descriptor: the whole life of a process that was started bare."""
-    _serve(Connection(descriptor), parent)
+    _serve(Connection(descriptor), parent, mark)
 
 
 def _results(answer: object) -> list[Any]:
@@ -246,31 +351,39 @@ def _packed(work: Work[Any]) -> bytes:
 
 
 def _cause(code: int | None) -> str:
-    if code is not None and code < 0:
+    if code is None:
+        return "it closed its pipe"
+    if code < 0:
         with contextlib.suppress(ValueError):
             return f"by {signal.Signals(-code).name}"
     return f"exit code {code}"
 
 
 _STARTING = threading.Lock()
+
+#: Processes compute with one thread each: there are as many of them as processors. The order of summation changes
+#: results, too. Libraries read these variables when they are loaded, which is before any code of ours runs there.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+#: Keeps the current folder off the path of a Python that starts: a file there must not replace a standard module.
+_SAFE_PATH = "PYTHONSAFEPATH"
+#: Its value where the user has set none.
+_OURS = "untuned"
 
 
 @contextlib.contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Start processes that compute with one thread each: there are as many of them as processors.
-
-    The order of summation changes results, too. Libraries read these variables when they are loaded, which is before
-    any code of ours runs there.
-    """
-    with _STARTING:
-        missing = [name for name in _THREADS if name not in os.environ]
-        os.environ.update(dict.fromkeys(missing, "1"))
-        try:
-            yield
-        finally:
-            for name in missing:
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Start processes with these variables."""
+    former = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in former.items():
+            if value is None:
                 del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager
@@ -288,7 +401,7 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _serve(pipe: Connection, parent: int) -> None:
+def _serve(pipe: Connection, parent: int, mark: str) -> None:
     """Do work as it is requested; the whole life of the process."""
     if hasattr(os, "setsid"):
         # Its own children can then be killed with it; and signals for the parent's group reach the parent alone.
@@ -299,48 +412,117 @@ def _serve(pipe: Connection, parent: int) -> None:
     if hasattr(signal, "pthread_sigmask"):
         # What an algorithm starts inherits no blocked signal.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with, args=(parent,), daemon=True, name="parent").start()
+    if os.environ.get(_SAFE_PATH) == _OURS:
+        # Programs that an algorithm starts find their modules as usual.
+        del os.environ[_SAFE_PATH]
+    threading.Thread(target=_end_with, args=(parent, mark), daemon=True, name="parent").start()
     # What an algorithm prints would run through the display, and through output that other programs read.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
+    ours = os.getpid()
     known: dict[int, Work[Any]] = {}
+    fresh = True
     while True:
         try:
             key, asked = pipe.recv()
         except (EOFError, OSError):
             return
         answer: object = None
-        if isinstance(asked, bytes):
-            try:
-                known[key] = pickle.loads(asked)
-            except Exception as error:
-                answer = f"a worker process cannot load what it should run ({type(error).__name__}: {error})"
-        else:
-            try:
-                answer = [known[key].do(number, None) for number in asked]
-            except Exception as error:
-                answer = _portable(error)
         try:
-            pipe.send(answer)
+            if isinstance(asked, bytes):
+                answer = _loaded(known, key, asked)
+            else:
+                answer = _done(known[key], asked, fresh)
+                fresh = False
+        except Exception as error:
+            answer = portable(error)
+        finally:
+            if os.getpid() != ours:
+                # A copy of the process that the algorithm forked and that returned: it has nothing to answer.
+                os._exit(0)
+        try:
+            send_answer(pipe, bytes.fromhex(mark), answer)
         except OSError:
             return
 
 
-def _portable(error: Exception) -> Exception:
-    """Return an error that survives the pipe: itself, or its message where it cannot be pickled and loaded again."""
+def _loaded(known: dict[int, Work[Any]], key: int, packed: bytes) -> str | None:
+    """Load some work, and return what is wrong with it."""
     try:
-        pickle.loads(pickle.dumps(error))
+        known[key] = pickle.loads(packed)
+    except Exception as error:
+        return f"a worker process cannot load what it should run ({type(error).__name__}: {error})"
+    return None
+
+
+class _Short:
+    """The result of a number that got no more memory than it may take.
+
+    Parameters
+    ----------
+    result
+        A failure.
+    fresh
+        Whether it was the first number of its process.
+    """
+
+    def __init__(self, result: object, fresh: bool) -> None:
+        self.result = result
+        self.fresh = fresh
+
+
+def _done(work: Work[Any], numbers: Sequence[int], fresh: bool) -> "list[Any] | _Short":
+    if work.memory is None:
+        return [work.do(number, None) for number in numbers]
+    (number,) = numbers
+    if taken() >= work.memory:
+        if fresh:
+            raise InvalidInput(
+                f"memory: a trial of {work.name} may take {written(work.memory)}, and its process takes "
+                f"{taken() >> 20} MiB before it begins: declare more"
+            )
+        return _Short(None, fresh)
+    begin = time.monotonic()
+    try:
+        with limited(work.memory):
+            result = work.do(number, None)
+    except MemoryError as error:
+        # There was not even enough to note the failure.
+        result = work.failed(number, type(error).__name__, time.monotonic() - begin)
+    short = work.out_of_memory(result)
+    return [result] if short is None else _Short(short, fresh)
+
+
+#: Errors of ours that are made of a message alone.
+_PLAIN = (InvalidInput, Stopped, UntunedError)
+
+
+def portable(error: Exception) -> Exception:
+    """Return an error that survives the pipe: itself if it is ours or Python's, else one of ours with its message.
+
+    A subclass from somebody else's module may have a constructor of its own, or be unknown to the other process.
+    """
+    if type(error).__module__ in (untuned.errors.__name__, "builtins"):
+        with contextlib.suppress(Exception):
+            pickle.loads(pickle.dumps(error))
+            return error
+    try:
+        text = str(error)
     except Exception:
-        kind = InvalidInput if isinstance(error, InvalidInput | MissingExtra) else UntunedError
-        return kind(f"{type(error).__name__}: {error}")
-    return error
+        text = "(without a text)"
+    for kind in type(error).__mro__:
+        if kind in _PLAIN:
+            plain: UntunedError = kind(text)
+            return plain
+    return UntunedError(f"{type(error).__name__}: {text}")
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, mark: str) -> None:
     """End this process, whatever it is doing, when its parent has ended, even by kill -9."""
     while os.getppid() == parent:
         time.sleep(_PARENT_POLL)
+    end_marked(mark, parent)
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -1,14 +1,18 @@
 """Connecting to the file of a store, and turning its errors into messages."""
 
 import contextlib
-import json
+import shlex
 import sqlite3
 import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from untuned.errors import StoreError
+from untuned.collect.store.schema import RESTORE
+from untuned.errors import StoreError, UntunedError
+
+#: The longest text or array that is read, in bytes: a hundred times what a long trial has.
+_LONGEST = 1 << 28
 
 
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:
@@ -22,6 +26,9 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     for attempt in attempts:
         connection = sqlite3.connect(address + attempt, uri=True, isolation_level=None, timeout=30.0)
         try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            # Functions with effects are never called from what the file declares.
+            connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA schema_version").fetchone()
             return connection
         except BaseException as error:
@@ -33,9 +40,6 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 #: SQLite's codes where it cannot create the files that readers and the writer share.
 _FOLDER_NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-
-#: What helps where a file is damaged.
-RESTORE = "bring back a copy, or move the folder away and run the study again; the same seed gives the same trials"
 
 #: What helps, by SQLite's primary error code.
 _ADVICE = {
@@ -53,7 +57,11 @@ _ADVICE = {
 
 def damaged(path: Path, what: str) -> StoreError:
     """Return the error that says that a file is damaged."""
-    return StoreError(f"{path} is damaged ({what}): {RESTORE}")
+    folder, what = shlex.quote(str(path.parent)), what[:300]
+    return StoreError(
+        f"{path} is damaged ({what}): bring back a copy; or untuned repair {folder} keeps what is intact, and running "
+        f"the study again collects the rest anew. untuned check {folder} lists all damage"
+    )
 
 
 @contextlib.contextmanager
@@ -74,14 +82,21 @@ def explained(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from error
     except OSError as error:
         raise StoreError(f"{error.filename or path}: {error.strerror}. Check the rights to it and the disk") from error
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        struct.error,
-        zlib.error,
-        json.JSONDecodeError,
-        UnicodeDecodeError,
-    ) as error:
+    except UntunedError:
+        raise
+    except MALFORMED as error:
         # Only what was read can have the wrong form here: what is written was encoded before.
-        raise damaged(path, f"{type(error).__name__}: {error}") from error
+        raise damaged(path, f"{type(error).__name__}: {str(error)[:200]}") from error
+
+
+#: What reading rows leads to that no store has: text where a number belongs, arrays of odd sizes, deep nesting.
+MALFORMED = (
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)

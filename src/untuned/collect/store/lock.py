@@ -4,6 +4,7 @@ Not `filelock`, which does not name the holder and falls back to marker files: d
 """
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -36,6 +37,8 @@ class WriterLock:
         try:
             self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
+            if error.errno in _FULL:
+                raise _full(folder) from None
             raise StoreError(
                 f"{folder} cannot be written ({error.strerror}): give yourself the right to write there, or copy the "
                 "study to a folder where you may"
@@ -55,8 +58,14 @@ class WriterLock:
                 f"{folder} is being written by {holder}: one writer at a time. Wait for it, or stop it; "
                 "reading is possible all the while"
             )
-        os.ftruncate(self._file, 0)
-        os.write(self._file, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
+        try:
+            os.ftruncate(self._file, 0)
+            os.write(self._file, json.dumps({"pid": os.getpid(), "host": platform.node()}).encode())
+        except OSError as error:
+            os.close(self._file)
+            if error.errno in _FULL:
+                raise _full(folder) from None
+            raise StoreError(f"{folder} cannot be written ({error.strerror}): check the disk") from None
         # A forked process shares the lock and would keep it after this process is killed.
         if hasattr(os, "register_at_fork"):
             reference = weakref.ref(self)
@@ -74,6 +83,17 @@ class WriterLock:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+
+#: The disk is full, or what this user may use of it.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def _full(folder: Path) -> StoreError:
+    return StoreError(
+        f"{folder} cannot be written, the disk is full. Everything stored before is safe: free some space, then rerun "
+        "the command to resume"
+    )
 
 
 def _let_go(reference: "weakref.ref[WriterLock]") -> None:

@@ -28,6 +28,10 @@ Row = dict[str, Any]
 #: are gives 240, in the same 10 to 20 microseconds.
 _LEVEL = 1
 
+#: Compressed returns may grow this much, or by this factor, before they count as a decompression bomb. Equal returns of
+#: all episodes are packed a thousandfold: the first is room for twelve million.
+_GROWN, _FACTOR = 100_000_000, 250
+
 #: The columns that hold a field each, those that share the origin, and the mappings of names to numbers.
 _SINGLE = tuple(each for each in COLUMNS if each.stored in ("score", "record"))
 _ORIGIN = tuple(each.name for each in COLUMNS if each.stored == "origin")
@@ -64,7 +68,7 @@ def checksum(row: Row) -> int:
     numbers = [math.nan if row[name] is None else row[name] for name in _PACKED]
     found = zlib.crc32(_PACKING.pack(*numbers), found)
     for name in _TEXTS:
-        found = zlib.crc32((row[name] or "").encode(), found)
+        found = found if row[name] is None else zlib.crc32(row[name].encode(), found)
     found = zlib.crc32(row["numbers"], found)
     for name in _LATER:
         # Rows that are older than the column keep the checksum they have.
@@ -157,6 +161,8 @@ def _parsed_shape(shape: str) -> _Layout:
     parts = json.loads(shape)
     draws = tuple((name, distribution) for name, distribution in parts["draws"])
     codes: str = parts["codes"]
+    if not {*codes} <= {"x", *_CODES.values()}:
+        raise ValueError(f"{codes[:20]!r} are no types of numbers")
     numbers = struct.Struct(f"<{codes.replace('x', '')}{'d' * len(draws)}")
     return _Layout(draws, {name: tuple(parts.get(name, ())) for name in _MAPPINGS}, codes, numbers)
 
@@ -211,13 +217,22 @@ def _encoded_returns(returns: Floats | None, final_returns: Floats | None) -> by
         if each.ndim != 1:
             raise InvalidInput(f"returns have shape {each.shape}: pass one number per episode")
     by_byte = np.concatenate(both).view(np.uint8).reshape(-1, 8).T.tobytes()
-    return struct.pack("<I", len(both[1])) + zlib.compress(by_byte, _LEVEL)
+    encoded = struct.pack("<I", len(both[1])) + zlib.compress(by_byte, _LEVEL)
+    return encoded + struct.pack("<I", zlib.crc32(encoded))
 
 
 def _decoded_returns(encoded: bytes | None) -> tuple[Floats, Floats] | tuple[None, None]:
     if encoded is None:
         return None, None
     (final,) = struct.unpack_from("<I", encoded)
-    by_byte = np.frombuffer(zlib.decompress(encoded[4:]), dtype=np.uint8)
+    unpacking = zlib.decompressobj()
+    by_byte = np.frombuffer(unpacking.decompress(encoded[4:], max(_GROWN, _FACTOR * len(encoded))), dtype=np.uint8)
+    if not unpacking.eof:
+        raise ValueError("the returns are not complete, or grow beyond all bounds when they are decompressed")
+    # Until the third format there was none.
+    if unpacking.unused_data and unpacking.unused_data != struct.pack("<I", zlib.crc32(encoded[:-4])):
+        raise ValueError("the checksum of the returns is wrong")
     both = np.ascontiguousarray(by_byte.reshape(8, by_byte.size // 8).T).view("<f8").ravel().astype(np.float64)
+    if final > both.size:
+        raise ValueError("there are fewer returns than episodes")
     return both[: both.size - final], both[both.size - final :]

@@ -3,16 +3,20 @@
 A trial has two rows. ``score`` is small and ordered by key: to resume, and to load all scores, nothing else is read.
 ``record`` has the rest and only ever grows at its end: trials arrive from all cells in turn, and one table by key, of
 the same size, is written at a third of the speed. Texts that repeat are in ``text`` once. ``race`` is the log of a
-race, as JSON; it too only grows.
+race, as JSON; it too only grows. ``digest`` has digests of what is judged, see `untuned.collect.store.digests`.
 
 Which field of a trial is in which column is declared in `untuned.collect.trial`.
 
 The columns of numbers have no type: with one, SQLite would keep -0.0 as 0. NaN is kept as NULL.
 """
 
+import contextlib
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
+from untuned.collect.store import digests
 from untuned.errors import StoreError
 
 #: "untu" in ASCII: what tells a store from other programs' databases.
@@ -61,10 +65,10 @@ def _race(connection: sqlite3.Connection) -> None:
 #: released, only added: a new store goes through all of them, so it has the same tables as one that was migrated. A
 #: step only adds: readers do not migrate, and find NULL in the columns that an older store does not have yet. For a new
 #: field of a trial, ``ALTER TABLE record ADD COLUMN name`` is the whole step.
-STEPS: tuple[Step, ...] = (_first, _race)
+STEPS: tuple[Step, ...] = (_first, _race, digests.add_to_older)
 
-#: The first version with the table ``race``.
-RACE_SINCE = 2
+#: The first versions with the tables ``race`` and ``digest``.
+RACE_SINCE, DIGESTS_SINCE = 2, 3
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step]) -> None:
@@ -87,8 +91,18 @@ def version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def check_is_store(connection: sqlite3.Connection, place: str, newest: int) -> int:
-    """Return the version of a store; raises StoreError for other programs' databases and for newer stores."""
+def check_is_store(connection: sqlite3.Connection, place: str, steps: Sequence[Step]) -> int:
+    """Return the version of a store.
+
+    Its tables must be those of that version, to the letter: a view or a trigger in the place of one would run what
+    another person wrote, and a flipped bit in the version would leave out what only later versions have.
+
+    Raises
+    ------
+    StoreError
+        For other programs' databases, for newer stores, and for other tables than a store has.
+    """
+    newest = len(steps)
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     found = version(connection)
     if application != APPLICATION_ID or found < 1:
@@ -98,4 +112,27 @@ def check_is_store(connection: sqlite3.Connection, place: str, newest: int) -> i
             f"{place} was written by a newer untuned (its format is {found}, this one knows up to {newest}): "
             "pip install --upgrade untuned"
         )
+    if _tables(connection) != _tables_of(tuple(steps[:found])):
+        raise StoreError(
+            f"{place} does not have the tables of a study's results (format {found}), so it is damaged or was changed "
+            f"by another program: {RESTORE}"
+        )
     return found
+
+
+#: What helps where a file is damaged beyond its trials.
+RESTORE = "bring back a copy, or move the folder away and run the study again; the same seed gives the same trials"
+
+
+def _tables(connection: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+    """Return everything that a database declares, however it is laid out; SQLite's own tables are left out."""
+    listed = connection.execute("SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master").fetchall()
+    own = [row for row in listed if not str(row[1]).startswith("sqlite_")]
+    return frozenset((*map(str, names), re.sub(r"\s*([(),])\s*|\s+", r" \1", str(sql))) for *names, sql in own)
+
+
+@lru_cache(maxsize=8)
+def _tables_of(steps: tuple[Step, ...]) -> frozenset[tuple[str, ...]]:
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection, steps)
+        return _tables(connection)

@@ -6,7 +6,7 @@ import itertools
 import json
 import operator
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from untuned.collect.environments.checks import checked_size
-from untuned.collect.store import schema
-from untuned.collect.store.connection import RESTORE, connect, damaged, explained
+from untuned.collect.store import digests, schema
+from untuned.collect.store.connection import MALFORMED, connect, damaged, explained
 from untuned.collect.store.lock import WriterLock
 from untuned.collect.store.rows import (
     RECORD_COLUMNS,
@@ -30,12 +30,21 @@ from untuned.collect.store.rows import (
 from untuned.collect.store.study_facts import StudyFacts
 from untuned.collect.trial import LARGEST, Trial, label
 from untuned.errors import InvalidInput, StoreError, UnknownName
-from untuned.scores import Ints, Nonfinite, ScoreTable
+from untuned.scores import Floats, Ints, Nonfinite, ScoreTable
 
 RESULTS_NAME = "results.sqlite"
 
 #: Rows read at a time where trials are read one after another.
 _CHUNK = 1000
+
+#: The longest facts, in characters: those of a thousand algorithms and environments have a hundredth.
+_LONGEST_FACTS = 1 << 25
+
+#: An algorithm and an environment.
+Names = tuple[str, str]
+
+#: Called with the number of rows that were verified, and how many there are.
+Verified = Callable[[int, int], None]
 
 
 def _insert(table: str, columns: Sequence[str]) -> str:
@@ -69,7 +78,8 @@ class Store:
     an error. Any number of processes read meanwhile, and see what is committed at each call. A store belongs to the
     thread that opened it.
 
-    Rows are never changed and never removed.
+    Rows are never changed and never removed. What is read is verified: rows by the checksum of each, scores by a digest
+    of their cell.
 
     Examples
     --------
@@ -93,6 +103,7 @@ class Store:
         self._lock = lock
         self._text_ids: dict[str, int] | None = None
         self._study: StudyFacts | None = None
+        self._study_version = -1
 
     @classmethod
     def create(cls, folder: str | Path, facts: Mapping[str, object]) -> "Store":
@@ -135,6 +146,7 @@ class Store:
                 with contextlib.closing(connection):
                     schema.migrate(connection, schema.STEPS)
                     connection.execute("INSERT INTO study (id, facts) VALUES (1, ?)", (study.text,))
+                    digests.write_facts(connection, study.text)
                     connection.execute("PRAGMA journal_mode = WAL")
                 new.replace(path)
             return cls._opened(folder, lock)
@@ -173,11 +185,16 @@ class Store:
         path = folder / RESULTS_NAME
         with explained(path):
             if path.stat().st_size == 0:
-                raise StoreError(f"{path} is empty, so it is not a study's results: {RESTORE}")
+                raise StoreError(f"{path} is empty, so it is not a study's results: {schema.RESTORE}")
             connection = connect(path, write=lock is not None)
             try:
-                found = schema.check_is_store(connection, str(path), len(schema.STEPS))
+                found = schema.check_is_store(connection, str(path), schema.STEPS)
                 if lock is not None:
+                    if found < schema.DIGESTS_SINCE:
+                        # Damage must not get into the digests.
+                        older = cls(folder, connection, lock)
+                        with older._reading():
+                            older._all_scores()
                     if found < len(schema.STEPS):
                         schema.migrate(connection, schema.STEPS)
                     # A killed process loses nothing it committed in any mode, since the operating system has it.
@@ -247,7 +264,12 @@ class Store:
                         raise InvalidInput(
                             f"the new facts leave out {name!r}, of which trials are stored: keep it among {kind}"
                         )
-            self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+            self._replace_facts(study)
+
+    def _replace_facts(self, study: StudyFacts) -> None:
+        self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+        digests.write_facts(self._connection, study.text)
+        self._study = None
 
     @property
     def wanted(self) -> dict[tuple[str, str], int]:
@@ -292,10 +314,15 @@ class Store:
                         [(checksum({**row, column: new}), *cell, row["trial"]) for row in rows],
                     )
                     start = rows[-1]["trial"] + 1
+                renamed = (new, environment) if column == "algorithm" else (algorithm, new)
+                self._connection.execute(
+                    "UPDATE digest SET name = ? WHERE name = ?",
+                    (digests.cell_name(*renamed), digests.cell_name(algorithm, environment)),
+                )
             self._connection.execute(
                 f"UPDATE score SET {column} = ? WHERE {column} = (SELECT id FROM text WHERE text = ?)", (number, old)
             )
-            self._connection.execute("UPDATE study SET facts = ?", (study.text,))
+            self._replace_facts(study)
             if self._race():
                 # What gets the old name next is not what the race declared.
                 self._insert_race([json.dumps({"kind": "renamed", "of": kind, "old": old, "new": new})])
@@ -305,8 +332,15 @@ class Store:
     def counts(self) -> dict[tuple[str, str], int]:
         """Return the number of trials of every (algorithm, environment), in declared order; 0 where there are none."""
         with self._reading():
-            study, counted = self._facts(), self._counted()
-        return {cell: counted.get(cell, 0) for cell in itertools.product(study.algorithms, study.environments)}
+            study, counted, known = self._facts(), self._counted(), self._digests()
+            cells = list(itertools.product(study.algorithms, study.environments))
+            self._check_named(known, cells)
+            wrong = (
+                [] if known is None else [each for each in cells if counted.get(each, 0) != _of(known, *each).trials]
+            )
+            if wrong:
+                raise self._about_cell(*wrong[0])
+        return {cell: counted.get(cell, 0) for cell in cells}
 
     def failures(self) -> dict[tuple[str, str], int]:
         """Return the number of trials that failed, of every (algorithm, environment) that has some."""
@@ -388,14 +422,8 @@ class Store:
         with self._reading():
             study = self._facts()
             raced = bool(self._race())
-            cells, numbers = {}, {}
-            for algorithm, environment in itertools.product(study.algorithms, study.environments):
-                rows = self._connection.execute(
-                    "SELECT trial, score FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial",
-                    self._cell(algorithm, environment),
-                )
-                read = np.fromiter(rows, dtype=[("trial", np.int64), ("score", np.float64)])
-                cells[algorithm, environment], numbers[algorithm, environment] = read["score"], read["trial"]
+            found = self._all_scores()
+        cells = {cell: scores for cell, (_, scores) in found.items()}
         facts = study.mapping
         table = ScoreTable.from_dict(
             cells,
@@ -404,7 +432,7 @@ class Store:
             nonfinite=nonfinite,
             provenance={"study": str(facts.get("name", self._folder.name))},
         )
-        before_gaps = _before_gaps(numbers.values(), sharded=not raced)
+        before_gaps = _before_gaps([numbers for numbers, _ in found.values()], sharded=not raced)
         return dataclasses.replace(
             table, unbroken_ae=before_gaps.reshape(len(study.algorithms), len(study.environments))
         )
@@ -416,21 +444,20 @@ class Store:
 
     def check(self) -> None:
         """Read everything and compare it with its checksums; raises StoreError when something is damaged."""
-        with explained(self._path):
-            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if found != "ok":
-            raise damaged(self._path, str(found))
-        total = 0
-        for algorithm, environment in self.counts():
-            for row in self._all_rows(algorithm, environment):
-                self._decoded(row, 0)
-                total += 1
-        with self._reading():
-            for table in ("score", "record"):
-                # Others may have been written since, so there can be more than were read.
-                if int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) < total:
-                    raise damaged(self._path, f"rows are missing from the table {table}")
-        self.race_log()
+        if found := self.damage():
+            raise damaged(self._path, found[0] + (f", and {len(found) - 1:,} more" if len(found) > 1 else ""))
+
+    def damage(self, tell: Verified | None = None) -> tuple[str, ...]:
+        """Return what is damaged, after reading everything; empty where nothing is.
+
+        Parameters
+        ----------
+        tell
+            Called now and then with the number of trials that were read, and how many there are.
+        """
+        from untuned.collect.store.damage import damage_of
+
+        return damage_of(self, tell)
 
     # The log of its race.
 
@@ -459,15 +486,21 @@ class Store:
         with self._writing():
             self._insert_race([text])
 
-    def _insert_race(self, texts: Iterable[str]) -> None:
+    def _insert_race(self, texts: Sequence[str]) -> None:
+        (number,) = self._connection.execute("SELECT count(*) FROM race").fetchone()
         self._connection.executemany("INSERT INTO race (entry) VALUES (?)", [(text,) for text in texts])
+        digests.write(self._connection, {digests.RACE: digests.of_entries(texts, number)})
 
     def _race(self) -> tuple[str, ...]:
         """Return the entries as they are stored; an older store has none."""
         # Read each time: a writer may have migrated the store since it was opened.
         if schema.version(self._connection) < schema.RACE_SINCE:
             return ()
-        return tuple(text for (text,) in self._connection.execute("SELECT entry FROM race ORDER BY id"))
+        entries = tuple(text for (text,) in self._connection.execute("SELECT entry FROM race ORDER BY id"))
+        known = self._digests(digests.RACE)
+        if known is not None and known.get(digests.RACE, digests.NONE) != digests.of_entries(entries):
+            raise self._beyond_repair("the checksum of the race's log is wrong")
+        return entries
 
     def _empty(self) -> bool:
         """Return whether there are neither trials nor a race."""
@@ -529,9 +562,7 @@ class Store:
             with self._writing():
                 if self._empty():
                     self._insert_race(race)
-            rows = itertools.chain.from_iterable(
-                shard._all_rows(algorithm, environment) for algorithm, environment in shard.counts()
-            )
+            rows = itertools.chain.from_iterable(itertools.starmap(shard._all_rows, shard.counts()))
             new = 0
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
@@ -606,6 +637,9 @@ class Store:
             stored.append(values)
         self._connection.executemany(_INSERT_SCORE, map(_score_values, stored))
         self._connection.executemany(_INSERT_RECORD, map(_record_values, stored))
+        names = [digests.cell_name(row["algorithm"], row["environment"]) for row in rows]
+        added = np.fromiter(((row["trial"], row["score"]) for row in rows), dtype=digests.ROWS)
+        digests.write(self._connection, digests.of_trials(names, added["trial"], added["score"]))
 
     def _text_id(self, text: str) -> int:
         """Return the id of a text, inserted if it is new."""
@@ -623,12 +657,38 @@ class Store:
     def _facts(self) -> StudyFacts:
         """Return the facts as they are now: a writer may have changed them."""
         with explained(self._path):
-            found = self._connection.execute("SELECT facts FROM study").fetchone()
-            if found is None:
-                raise damaged(self._path, "the study's facts are missing")
-            if self._study is None or self._study.text != found[0]:
-                self._study = StudyFacts.of(json.loads(found[0]))
+            # Another number once another connection has written.
+            (number,) = self._connection.execute("PRAGMA data_version").fetchone()
+            if self._study is None or number != self._study_version:
+                self._study, self._study_version = self._read_facts(), number
             return self._study
+
+    def _read_facts(self) -> StudyFacts:
+        found = self._connection.execute("SELECT facts, length(facts) FROM study").fetchone()
+        if found is None:
+            raise self._beyond_repair("the study's facts are missing")
+        text, size = found
+        if not isinstance(text, str) or size > _LONGEST_FACTS:
+            raise self._beyond_repair(f"the study's facts have {size:,} characters")
+        if self._study is not None and self._study.text == text:
+            return self._study
+        known = self._digests(digests.FACTS)
+        if known is not None and known.get(digests.FACTS) != (1, digests.of_text(text)):
+            raise self._beyond_repair("the checksum of the study's facts is wrong")
+        try:
+            return StudyFacts.of(json.loads(text))
+        except MALFORMED as error:
+            raise self._beyond_repair(f"the study's facts cannot be read, {str(error)[:200]}") from None
+
+    def _beyond_repair(self, what: str) -> StoreError:
+        return StoreError(f"{self._path} is damaged ({what}): {schema.RESTORE}")
+
+    def _digests(self, name: str | None = None) -> dict[str, digests.Digest] | None:
+        """Return all digests, or one of them; None for an older store, whose rows are verified one by one instead."""
+        # Read each time: a writer may have migrated the store since it was opened.
+        if schema.version(self._connection) < schema.DIGESTS_SINCE:
+            return None
+        return digests.read(self._connection, name)
 
     def _counted(self, which: str = "") -> dict[tuple[str, str], int]:
         """Return the number of trials where there are any."""
@@ -648,8 +708,51 @@ class Store:
         )
         return found.get(algorithm, 0), found.get(environment, 0)
 
-    def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
-        """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
+    def _all_scores(self) -> dict[Names, tuple[Ints, Floats]]:
+        """Return the numbers and the scores of every cell's trials, verified."""
+        study, known = self._facts(), self._digests()
+        cells = list(itertools.product(study.algorithms, study.environments))
+        self._check_named(known, cells)
+        return {cell: self._scores(*cell, known) for cell in cells}
+
+    def _scores(
+        self, algorithm: str, environment: str, known: Mapping[str, digests.Digest] | None
+    ) -> tuple[Ints, Floats]:
+        """Return the numbers of a cell's trials, ascending, and their scores, verified."""
+        cell = self._cell(algorithm, environment)
+        if known is None:
+            read = self._complete_rows(algorithm, environment)
+            found = np.fromiter(((row["trial"], row["score"]) for row in read), dtype=digests.ROWS)
+            return found["trial"], found["score"]
+        rows = self._connection.execute(
+            "SELECT trial, score FROM score WHERE algorithm = ? AND environment = ? ORDER BY trial", cell
+        )
+        found = np.fromiter(rows, dtype=digests.ROWS)
+        numbers, scores = np.ascontiguousarray(found["trial"]), np.ascontiguousarray(found["score"])
+        if digests.of_cell(numbers, scores) != _of(known, algorithm, environment):
+            raise self._about_cell(algorithm, environment)
+        return numbers, scores
+
+    def _about_cell(self, algorithm: str, environment: str) -> StoreError:
+        """Return the error of a cell whose digest is wrong, with the first of its rows that is damaged."""
+        try:
+            for _ in self._complete_rows(algorithm, environment):
+                pass
+        except StoreError as error:
+            return error
+        return damaged(self._path, f"trials of {algorithm!r} on {environment!r} are missing")
+
+    def _check_named(self, known: Mapping[str, digests.Digest] | None, cells: Iterable[Names]) -> None:
+        """Raise for digests of cells that the study does not have: a name was changed."""
+        names = {digests.FACTS, digests.RACE, *itertools.starmap(digests.cell_name, cells)}
+        for name in known or ():
+            if name not in names:
+                raise damaged(self._path, f"there is a checksum of {name}, which the study does not have")
+
+    def _read(
+        self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True
+    ) -> list[tuple[Row, str | None]]:
+        """Return up to so many rows of a cell from a trial's number on, and what is wrong with each."""
         # Read each time: a writer may have migrated the store since it was opened.
         without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
         cell = self._cell(algorithm, environment)
@@ -662,25 +765,56 @@ class Store:
             number: self._connection.execute("SELECT text FROM text WHERE id = ?", (number,)).fetchone()
             for number in {row[name] for row in rows for name in ("origin", "shape")}
         }
-        for row in rows:
-            origin, shape = texts[row["origin"]], texts[row["shape"]]
-            if origin is None or shape is None:
-                raise damaged(self._path, f"parts of {label(algorithm, environment, row['trial'])} are missing")
-            row["origin"], row["shape"] = origin[0], shape[0]
-            if checksum(row) != row["checksum"]:
-                raise damaged(self._path, f"the checksum of {label(algorithm, environment, row['trial'])} is wrong")
+        return [(row, self._complaint(row, texts)) for row in rows]
+
+    def _complaint(self, row: Row, texts: Mapping[int, tuple[str] | None]) -> str | None:
+        """Give a row its texts, and return what is wrong with it."""
+        which = label(row["algorithm"], row["environment"], row["trial"])
+        origin, shape = texts[row["origin"]], texts[row["shape"]]
+        if origin is None or shape is None:
+            return f"parts of {which} are missing"
+        row["origin"], row["shape"] = origin[0], shape[0]
+        try:
+            right = checksum(row) == row["checksum"]
+        except MALFORMED:
+            right = False
+        return None if right else f"the checksum of {which} is wrong"
+
+    def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
+        """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
+        rows = []
+        for row, complaint in self._read(algorithm, environment, start, most, returns=returns):
+            if complaint is not None:
+                raise damaged(self._path, complaint)
+            rows.append(row)
+        if not all(one["trial"] < other["trial"] for one, other in itertools.pairwise([{"trial": start - 1}, *rows])):
+            raise damaged(self._path, f"the trials of {algorithm!r} on {environment!r} are out of order")
         return rows
+
+    def _complete_rows(self, algorithm: str, environment: str) -> Iterator[Row]:
+        """Yield the rows of a cell without their returns, inside a transaction."""
+        start = 0
+        while rows := self._rows(algorithm, environment, start, _CHUNK, returns=False):
+            yield from rows
+            start = rows[-1]["trial"] + 1
 
     def _all_rows(self, algorithm: str, environment: str, *, returns: bool = True) -> Iterator[Row]:
         """Yield the rows of a cell in order; no transaction stays open between chunks, so slow readers block no one."""
+        with self._reading():
+            known = self._digests()
+            # Rows that are missing have no checksum.
+            least = 0 if known is None else self._scores(algorithm, environment, known)[0].size
         start = 0
         while True:
             with self._reading():
                 rows = self._rows(algorithm, environment, start, _CHUNK, returns=returns)
             yield from rows
+            least -= len(rows)
             if len(rows) < _CHUNK:
-                return
+                break
             start = rows[-1]["trial"] + 1
+        if least > 0:
+            raise damaged(self._path, f"{least:,} trials of {algorithm!r} on {environment!r} cannot be found")
 
     def _decoded(self, row: Row, seed: int) -> Trial:
         with explained(self._path):
@@ -713,6 +847,11 @@ class Store:
                 # The texts that were inserted are rolled back too.
                 self._text_ids = None
                 raise
+
+
+def _of(known: Mapping[str, digests.Digest], algorithm: str, environment: str) -> digests.Digest:
+    """Return the digest of a cell."""
+    return known.get(digests.cell_name(algorithm, environment), digests.NONE)
 
 
 def _wanted(kind: str, names: Iterable[str] | None, known: tuple[str, ...]) -> set[str] | None:

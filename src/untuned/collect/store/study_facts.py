@@ -42,14 +42,14 @@ class StudyFacts:
     def same_as(self, other: "StudyFacts") -> bool:
         """Return whether these are facts of the same study, in whatever order their fields were given.
 
-        Numbers of trials may differ, since there can always be more; so may the version of untuned and texts for
-        readers: where fingerprints agree, trials are of one kind.
+        Numbers of trials may differ, since there can always be more; so may families, of which no trial knows, the
+        version of untuned and texts for readers: where fingerprints agree, trials are of one kind.
         """
         return json.dumps(self._lasting, sort_keys=True) == json.dumps(other._lasting, sort_keys=True)
 
     @property
     def _lasting(self) -> dict[str, Any]:
-        facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "untuned")}
+        facts = {key: value for key, value in self.mapping.items() if key not in ("wanted", "families", "untuned")}
         return {**facts, **{kind: [_lasting(each) for each in facts[kind]] for kind in ("algorithms", "environments")}}
 
     def differences(self, other: "StudyFacts") -> list[str]:
@@ -66,8 +66,13 @@ class StudyFacts:
             # Stores of format 1 have one number per environment.
             per_environment = {name: entry.get("trials", 0) for name, entry in self._environments.items()}
             stated = {name: dict.fromkeys(self.algorithms, count) for name, count in per_environment.items()}
+        rows = {name: row for name, row in stated.items() if isinstance(row, dict)} if isinstance(stated, dict) else {}
+        if rows != stated or not all(type(count) is int for row in rows.values() for count in row.values()):
+            raise InvalidInput(
+                "the facts have no whole numbers of wanted trials: pass {environment: {algorithm: number}}"
+            )
         return {
-            (algorithm, environment): stated.get(environment, {}).get(algorithm, 0)
+            (algorithm, environment): rows.get(environment, {}).get(algorithm, 0)
             for algorithm in self.algorithms
             for environment in self.environments
         }

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from untuned.errors import InvalidInput
-from untuned.reports.figures.naming import shown
+from untuned.reports.figures.naming import LONGEST, shown
 from untuned.reports.styles import Style
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ SMALL = 6.5
 #: The approximate width and height of letters, relative to their size.
 _LETTER_WIDTH = 0.6
 _LETTER_HEIGHT = 1.25
+#: The width of a letter of a title in a grid, and the smallest print that can be read.
+_TITLE_LETTER = 0.57
+_SMALLEST = 5.0
 
 GREY = "0.45"
 PALE = "0.9"
@@ -154,6 +157,31 @@ def legend_below(figure: Figure, names: Sequence[str], styles: Mapping[str, Styl
     longest = max(len(text) for text in shown(names).values())
     columns = max(1, min(len(names), int(width / (0.5 + 0.065 * longest))))
     legend(figure, handles(names, styles), names, loc="outside lower center", ncols=columns, **options)
+
+
+def tidy(axes: "Sequence[Axes]") -> None:
+    """Keep labels that a grid's axes share only on those at its rim."""
+    for number, ax in enumerate(axes):
+        cell = ax.get_subplotspec()
+        if cell is None:
+            continue
+        columns = cell.get_gridspec().ncols
+        if not cell.is_first_col():
+            ax.set_ylabel("")
+        # In the last row there may be fewer.
+        if number + columns < len(axes):
+            ax.set_xlabel("")
+
+
+def name_grid(axes: "Sequence[Axes]", names: Sequence[str]) -> None:
+    """Give the Axes of a grid titles that leave the neighbours room."""
+    # A title may reach into the gap to the next; small print comes before names without their middle.
+    points = min((room(ax)[0] for ax in axes), default=1.0) * 72.0 * 1.1
+    longest = max(map(len, shown(names).values()), default=1)
+    size = min(max(points / (_TITLE_LETTER * longest), _SMALLEST), SMALL + 0.5)
+    letters = int(points / (_TITLE_LETTER * size))
+    for ax, title in zip(axes, shown(names, min(max(letters, 8), LONGEST)).values(), strict=True):
+        ax.set_title(title, loc="left", fontsize=size)
 
 
 def number_text(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FixedLocator
 
-from untuned.errors import InvalidInput, UnknownName
+from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation, percent
 from untuned.judge.intervals.dkw import Band, band
 from untuned.reports.bands import bands
@@ -21,11 +21,13 @@ from untuned.reports.figures.canvas import (
     legend,
     legend_below,
     line_options,
-    room,
+    name_grid,
     sparse,
+    tidy,
 )
-from untuned.reports.figures.naming import LONGEST, short, shown
+from untuned.reports.figures.naming import short
 from untuned.reports.figures.score_axis import apply, distribution_steps, quantile_steps, view_of, within
+from untuned.reports.figures.selecting import chosen_algorithms, chosen_environments
 from untuned.reports.styles import styles
 
 if TYPE_CHECKING:
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
 Bands = Mapping[tuple[str, str], Band]
 #: Draws one environment: Axes, evaluation, environment, algorithms, bands.
 Drawn = Callable[["Axes", Evaluation, str, Sequence[str], Bands], None]
-#: The width of a letter, about, in sizes of its font; and the smallest print that can be read.
-_LETTER = 0.57
-_SMALLEST = 5.0
 
 
 def quantiles(
@@ -200,16 +199,17 @@ def draw_quantiles(
     for number, name in enumerate(measured):
         steps = quantile_steps(known[name, environment])
         style = looks[name]
-        ax.fill_between(
-            steps.x,
-            within(steps.low, view),
-            within(steps.high, view),
-            step="pre",
-            color=style.colour,
-            alpha=_faint(len(measured)),
-            linewidth=0,
-            in_layout=False,
-        )
+        if informative(known[name, environment]):
+            ax.fill_between(
+                steps.x,
+                within(steps.low, view),
+                within(steps.high, view),
+                step="pre",
+                color=style.colour,
+                alpha=_faint(len(measured)),
+                linewidth=0,
+                in_layout=False,
+            )
         ax.plot(
             steps.x,
             within(steps.estimate, view),
@@ -234,9 +234,16 @@ def draw_distributions(
     for number, name in enumerate(measured):
         steps = distribution_steps(known[name, environment], view)
         style = looks[name]
-        ax.fill_between(
-            steps.x, steps.low, steps.high, step="post", color=style.colour, alpha=_faint(len(measured)), linewidth=0
-        )
+        if informative(known[name, environment]):
+            ax.fill_between(
+                steps.x,
+                steps.low,
+                steps.high,
+                step="post",
+                color=style.colour,
+                alpha=_faint(len(measured)),
+                linewidth=0,
+            )
         ax.plot(
             steps.x,
             steps.estimate,
@@ -251,27 +258,9 @@ def draw_distributions(
     ax.set_xlabel("score")
 
 
-def chosen_algorithms(evaluation: Evaluation, algorithms: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the algorithms to show, in the evaluation's order; mistakes are refused."""
-    return _chosen("algorithm", evaluation.algorithms, algorithms)
-
-
-def chosen_environments(evaluation: Evaluation, environments: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the environments to show, in the order given; mistakes are refused."""
-    return _chosen("environment", evaluation.environments, environments)
-
-
-def _chosen(kind: str, known: Sequence[str], chosen: Sequence[str] | None) -> tuple[str, ...]:
-    if chosen is None:
-        return tuple(known)
-    if isinstance(chosen, str):
-        raise InvalidInput(f"{kind}s={chosen!r} is one string: pass a list of names")
-    if not chosen:
-        raise InvalidInput(f"{kind}s is empty: name at least one {kind}, or leave it out for all")
-    for name in chosen:
-        if name not in known:
-            raise UnknownName(kind, name, known)
-    return tuple(dict.fromkeys(chosen))
+def informative(known: Band) -> bool:
+    """Return whether a band bounds the median on both sides: one that does not would only cover the others."""
+    return known.margin < 0.5
 
 
 def together(evaluation: Evaluation, known: Bands) -> str:
@@ -337,31 +326,6 @@ def _many(
             entries = handles(evaluation.algorithms, looks)
             legend(axes[0], entries, evaluation.algorithms, loc=corner, title=note, fontsize=SMALL - 1)
     return axes
-
-
-def tidy(axes: "Sequence[Axes]") -> None:
-    """Keep labels that a grid's axes share only on those at its rim."""
-    for number, ax in enumerate(axes):
-        cell = ax.get_subplotspec()
-        if cell is None:
-            continue
-        columns = cell.get_gridspec().ncols
-        if not cell.is_first_col():
-            ax.set_ylabel("")
-        # In the last row there may be fewer.
-        if number + columns < len(axes):
-            ax.set_xlabel("")
-
-
-def name_grid(axes: "Sequence[Axes]", names: Sequence[str]) -> None:
-    """Give the Axes of a grid titles that leave the neighbours room."""
-    # A title may reach into the gap to the next; small print comes before names without their middle.
-    points = min((room(ax)[0] for ax in axes), default=1.0) * 72.0 * 1.1
-    longest = max(map(len, shown(names).values()), default=1)
-    size = min(max(points / (_LETTER * longest), _SMALLEST), SMALL + 0.5)
-    letters = int(points / (_LETTER * size))
-    for ax, title in zip(axes, shown(names, min(max(letters, 8), LONGEST)).values(), strict=True):
-        ax.set_title(title, loc="left", fontsize=size)
 
 
 def _probability_axis(ax: "Axes", axis: str) -> None:

@@ -20,13 +20,16 @@ from untuned.reports.bands import bands
 from untuned.reports.curves import algorithms_in, comparable, environments_in
 from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.closing import closing
+from untuned.reports.figures.critical import critical_difference
 from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
+from untuned.reports.figures.forest import forest
 from untuned.reports.figures.illustration import percentile_illustration
 from untuned.reports.figures.learning import learning_curve_grid, sample_efficiency
 from untuned.reports.figures.matrices import ranks, verdict_matrix, weights
 from untuned.reports.figures.order import partial_order
 from untuned.reports.figures.overview import summary
 from untuned.reports.figures.responses import hyperparameter_grid, varying
+from untuned.reports.figures.strips import few, strip, strip_grid
 from untuned.reports.file_names import file_names
 
 #: Metadata of a file: no date, so that the same picture is the same file.
@@ -188,22 +191,33 @@ def _figures(
         ("summary", partial(summary, evaluation)),
         ("aggregate", partial(aggregate, evaluation, beside=evaluation.alike(beside))),
         ("verdicts", partial(verdict_matrix, evaluation)),
+        ("critical-difference", partial(critical_difference, evaluation)),
         ("partial-order", partial(partial_order, evaluation)),
         ("ranks", partial(ranks, evaluation)),
         ("weights", partial(weights, evaluation)),
-        ("quantiles", partial(quantile_grid, evaluation)),
-        ("distributions", partial(distribution_grid, evaluation)),
+        ("forest", partial(forest, evaluation)),
+        ("strips", partial(strip_grid, evaluation)),
     ]
+    if not all(few(evaluation, environment) for environment in evaluation.environments):
+        found += [
+            ("quantiles", partial(quantile_grid, evaluation)),
+            ("distributions", partial(distribution_grid, evaluation)),
+        ]
     for ranking in evaluation.rankings[1:]:
         other = evaluation.under(ranking.weights)
         found += [
             (f"aggregate-{ranking.weights}", partial(aggregate, other, beside=other.alike(beside))),
             (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
+            (f"critical-difference-{ranking.weights}", partial(critical_difference, other)),
             (f"partial-order-{ranking.weights}", partial(partial_order, other)),
+            (f"forest-{ranking.weights}", partial(forest, other)),
         ]
     known = bands(evaluation)
     for environment, name in file_names(evaluation.environments).items():
-        found.append((f"quantiles-{name}", partial(quantiles_with, evaluation, environment, known)))
+        if few(evaluation, environment):
+            found.append((f"strip-{name}", partial(strip, evaluation, environment)))
+        else:
+            found.append((f"quantiles-{name}", partial(quantiles_with, evaluation, environment, known)))
     by_weight = [evaluation.environments[e] for e in np.argsort(-evaluation.environment_weights, kind="stable")]
     measured = {
         place: [

@@ -10,9 +10,9 @@ from untuned.judge.intervals.dkw import band
 from untuned.judge.percentiles import SHARE
 from untuned.judge.pool import pool
 from untuned.reports.figures.canvas import COLUMN, SMALL, axes_or_new, drawing, line_options
-from untuned.reports.figures.distributions import chosen_algorithms, chosen_environments
 from untuned.reports.figures.naming import shown
 from untuned.reports.figures.score_axis import apply, distribution_steps, view_of
+from untuned.reports.figures.selecting import chosen_algorithms, chosen_environments
 from untuned.reports.styles import styles
 from untuned.scores import Floats
 

@@ -21,9 +21,10 @@ from untuned.reports.figures.canvas import (
     legend,
     legend_below,
     line_options,
+    name_grid,
     sparse,
+    tidy,
 )
-from untuned.reports.figures.distributions import name_grid, tidy
 from untuned.reports.figures.naming import literal, short
 from untuned.reports.figures.score_axis import apply, view_of, within
 from untuned.reports.styles import Style, styles

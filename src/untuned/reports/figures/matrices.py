@@ -37,6 +37,10 @@ _SHADES = LinearSegmentedColormap.from_list("untuned", ["#FFFFFF", "#C3DDEF", "#
 _LEAST = 3.4
 #: At most this many cells get small print: in more of them it is not read.
 _MOST_PRINT = 1_200
+#: More environments than this have a row each.
+_COLUMNS = 16
+#: Of more environments than this the sums alone are shown, as bars.
+_MOST_ROWS = 30
 
 
 def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
@@ -114,6 +118,9 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
 def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     """Return Axes with the rank of every algorithm on every environment, in small print the ranks that are possible.
 
+    Of many environments each has a row, of few a column. Where all ranks are possible everywhere, there is no small
+    print.
+
     Parameters
     ----------
     evaluation
@@ -122,39 +129,47 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         Where to draw; a new Figure unless given.
     """
     order = evaluation.order
-    places = evaluation.environments
-    rows, columns = len(order), len(places)
-    names = _labels(evaluation, order, LONGEST)
-    tops = list(shown(places).values())
+    n = len(order)
+    names, places = _labels(evaluation, order, LONGEST), list(shown(evaluation.environments).values())
+    turned = len(places) > _COLUMNS >= n
+    left, tops = (places, names) if turned else (names, places)
+    rows, columns = len(left), len(tops)
+    known = any(int(found.best.max()) > 1 or int(found.worst.min()) < n for found in evaluation.means.ranks)
     with drawing():
         own = ax is None
         across = max(0.2, min(0.55, 6.0 / columns)) * columns
-        down = max(0.2, min(0.36, 8.0 / rows)) * rows
+        down = max(0.15, min(0.36 if known else 0.24, 8.0 / rows)) * rows
         if own:
             ax = axes_or_new(
-                None, max(across + 0.065 * max(map(len, names)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
+                None, max(across + 0.065 * max(map(len, left)) + 0.3, 3.2), down + 0.065 * max(map(len, tops)) + 0.4
             )
         ax = axes_or_new(ax, across, down)
-        width, height = (across, down) if own else _inside(ax, names, tops, 0.25)
+        width, height = (across, down) if own else _inside(ax, left, tops, 0.25)
         cell = width / columns, height / rows
-        small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1) if rows * columns <= _MOST_PRINT else 0.0
+        small = min(fitting(7, cell[0], cell[1] / 2.4), SMALL - 1) if known and rows * columns <= _MOST_PRINT else 0.0
         large = fitting(3, cell[0], cell[1] / (1.9 if small >= _LEAST else 1.2), FONT)
         grounds = np.ones((rows, columns, 4))
         for e, found in enumerate(evaluation.means.ranks):
-            for row, a in enumerate(order):
+            for number, a in enumerate(order):
+                row, column = (e, number) if turned else (number, e)
                 missing = not evaluation.trials_ae[a, e]
                 # The best rank is the darkest.
                 if not missing:
-                    grounds[row, e] = _SHADES(1.0 - (int(found.rank[a]) - 1) / max(rows - 1, 1))
+                    grounds[row, column] = _SHADES(1.0 - (int(found.rank[a]) - 1) / max(n - 1, 1))
                 text = "\N{EN DASH}" if missing else str(int(found.rank[a]))
                 up = 0.17 if small >= _LEAST else 0.0
-                _print(ax, e, row - up, text, fontsize=large)
+                _print(ax, column, row - up, text, fontsize=large)
                 if small >= _LEAST:
-                    possible = f"{int(found.worst[a])}\N{EN DASH}{int(found.best[a])}"
-                    _print(ax, e, row + 0.28, possible, fontsize=small, color="0.2")
-        _cells(ax, names, tops, cell)
+                    best, worst = int(found.best[a]), int(found.worst[a])
+                    possible = str(best) if best == worst else f"{best}\N{EN DASH}{worst}"
+                    _print(ax, column, row + 0.28, possible, fontsize=small, color="0.2")
+        _cells(ax, left, tops, cell)
         _grounds(ax, grounds)
-        note = f"rank of the mean; small print:\nworst\N{EN DASH}best possible, together {percent(evaluation.delta)}"
+        note = "rank of the mean"
+        if small >= _LEAST:
+            note += f"; small print:\nbest\N{EN DASH}worst possible, together {percent(evaluation.delta)}"
+        elif not known:
+            note += "; all ranks are possible"
         ax.set_xlabel(note, fontsize=SMALL)
     return ax
 
@@ -173,7 +188,9 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Axes":
-    """Draw the weights, with so many letters of every algorithm."""
+    """Draw the weights, with so many letters of every algorithm; of many environments their sums, as bars."""
+    if len(evaluation.environments) > _MOST_ROWS:
+        return _draw_bars(evaluation, ax)
     # The best reference first, as everywhere.
     order = evaluation.order
     q_er = evaluation.q_er[:, list(order)]
@@ -212,6 +229,48 @@ def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Ax
         ax.set_ylim(rows + 0.5, -0.5)
         ax.set_xlabel("weight of environment (row)\nand reference (column) in %, and sums", fontsize=SMALL)
     return ax
+
+
+def _draw_bars(evaluation: Evaluation, ax: "Axes | None") -> "Axes":
+    """Draw what environments weigh as bars, the heaviest on top; those that fit, and the rest as one."""
+    totals = evaluation.environment_weights
+    heaviest = np.argsort(-totals, kind="stable")
+    with drawing():
+        own = ax is None
+        ax = axes_or_new(ax, 5.0, 0.8 + 0.15 * min(len(totals), _MOST_BARS))
+        most = min(len(totals), _MOST_BARS) if own else max(3, min(len(totals), int(room(ax)[1] / 0.13)))
+        kept = heaviest if most >= len(totals) else heaviest[: most - 1]
+        labels = shown(evaluation.environments)
+        names = [labels[evaluation.environments[e]] for e in kept]
+        values = [100.0 * float(totals[e]) for e in kept]
+        rest = len(totals) - len(kept)
+        if float(np.ptp(totals)) < 1e-12:
+            note = f"all {len(totals)} environments weigh the same"
+        else:
+            note = f"the other {rest} together {_percent(1.0 - sum(values) / 100.0)} %" if rest else "heaviest first"
+        ax.barh(range(len(names)), values, color=_BAR, height=0.7)
+        for place, value in enumerate(values):
+            ax.annotate(
+                _percent(value / 100.0),
+                (value, place),
+                xytext=(2, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=SMALL - 0.5,
+                annotation_clip=False,
+            )
+        size = fitting(1, 1.0, 0.15 if own else room(ax)[1] / len(names), SMALL)
+        ax.set_yticks(range(len(names)), names, fontsize=size)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        ax.set_xlim(0.0, 1.12 * max(values))
+        ax.set_xlabel(f"weight of environments in %, over all references; {note}", fontsize=SMALL)
+    return ax
+
+
+_BAR = "#5BA3D0"
+#: Longer figures do not fit on a page.
+_MOST_BARS = 60
 
 
 def _inside(ax: "Axes", rows: list[str], columns: list[str], below: float) -> tuple[float, float]:

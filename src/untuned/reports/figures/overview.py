@@ -8,10 +8,11 @@ from matplotlib.figure import Figure
 from untuned.evaluation import Evaluation
 from untuned.reports.bands import bands
 from untuned.reports.figures.aggregates import aggregate
-from untuned.reports.figures.canvas import SMALL, columns_for, drawing, legend_below
-from untuned.reports.figures.distributions import draw_quantiles, name_grid, tidy, together
+from untuned.reports.figures.canvas import SMALL, columns_for, drawing, legend_below, name_grid, tidy
+from untuned.reports.figures.distributions import draw_quantiles, together
 from untuned.reports.figures.matrices import draw_verdicts, draw_weights
 from untuned.reports.figures.naming import literal
+from untuned.reports.figures.strips import draw_strip, few
 from untuned.reports.styles import styles
 
 #: A4 upright, in inches.
@@ -25,6 +26,7 @@ _LETTERS = 16
 def summary(evaluation: Evaluation) -> Figure:
     """Return a page with aggregates, verdicts, weights and the quantile functions on up to fifteen environments.
 
+    With fewer than 30 trials per cell there are points and medians instead of quantile functions.
     Of more environments those that weigh the most are shown.
 
     Parameters
@@ -32,11 +34,15 @@ def summary(evaluation: Evaluation) -> Figure:
     evaluation
         What judging found.
     """
+    # With few trials the game's weights decide nothing: then the others say more.
+    if not evaluation.pairs.better_ab.any():
+        evaluation = max(evaluation.each_ranking, key=lambda each: int(each.pairs.better_ab.sum()))
     # Stable, and in the evaluation's order again.
     heaviest = np.sort(np.argsort(-evaluation.environment_weights, kind="stable")[:MOST])
     places = [evaluation.environments[e] for e in heaviest]
     columns = columns_for(len(places)) if len(places) < 10 else 5
     known = bands(evaluation)
+    strips = all(few(evaluation, place) for place in places)
     with drawing():
         figure = Figure(figsize=_SIZE, layout="constrained")
         parts = figure.add_gridspec(3, 1, height_ratios=(3.3, 3.6, 5.0))
@@ -47,11 +53,14 @@ def summary(evaluation: Evaluation) -> Figure:
         bottom = parts[2].subgridspec(math.ceil(len(places) / columns), columns)
         axes = [figure.add_subplot(bottom[number // columns, number % columns]) for number in range(len(places))]
         for ax, place in zip(axes, places, strict=True):
-            draw_quantiles(ax, evaluation, place, evaluation.algorithms, known)
+            if strips:
+                draw_strip(ax, evaluation, place, evaluation.algorithms)
+            else:
+                draw_quantiles(ax, evaluation, place, evaluation.algorithms, known)
             ax.tick_params(labelsize=SMALL - 1)
         tidy(axes)
         name_grid(axes, places)
-        note = f"quantile functions; {together(evaluation, known)}"
+        note = "every trial's score, with medians" if strips else f"quantile functions; {together(evaluation, known)}"
         if len(places) < len(evaluation.environments):
             note += f"; the {len(places)} of {len(evaluation.environments)} environments that weigh the most"
         size = SMALL if len(evaluation.algorithms) <= 20 else SMALL - 2

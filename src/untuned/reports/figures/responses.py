@@ -18,8 +18,8 @@ from untuned.reports.figures.canvas import (
     decimal_formatter,
     drawing,
     grid,
+    tidy,
 )
-from untuned.reports.figures.distributions import tidy
 from untuned.reports.figures.naming import short, shown
 from untuned.reports.figures.score_axis import apply, view_of, within
 

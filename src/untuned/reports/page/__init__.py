@@ -4,4 +4,3 @@ from untuned.errors import needs
 
 with needs("report", "a report"):
     import jinja2 as _jinja2  # noqa: F401
-    import plotly as _plotly  # noqa: F401  (of which the page embeds the script)

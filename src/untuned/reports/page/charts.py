@@ -8,39 +8,35 @@ import numpy as np
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
+from untuned.judge.intervals.dkw import Band
 from untuned.races.course import Course
 from untuned.reports.bands import bands
 from untuned.reports.closing import across, chosen, ticks
 from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.score_axis import view_of
 from untuned.reports.hasse_layout import layered
-from untuned.reports.page.content import isolated
-from untuned.reports.styles import styles
+from untuned.reports.page.drawing import LARGEST
+from untuned.reports.page.names import isolated
 from untuned.scores import Floats
 
 #: Points of a distribution, at most and at least; and numbers that all distributions may have together, about 2 MB.
-_MOST_POINTS, _LEAST_POINTS, _NUMBERS = 201, 33, 300_000
-#: The same of learning curves; and how many charts of hyperparameters there are at most, about 1 MB.
+_MOST_POINTS, _LEAST_POINTS, _NUMBERS = 101, 33, 300_000
+#: The same of learning curves; and how many charts of hyperparameters there are at most, about 1.5 MB.
 _MOST_EPISODES, _LEAST_EPISODES = 50, 12
-_MOST_RESPONSES = 4_000
+_MOST_RESPONSES = 1_000
+#: With fewer trials per cell every one is a point; also with up to so many where no band bounds as much as half of the
+#: quantiles.
+FEW, _FEW_WITHOUT_BANDS = 30, 100
+#: Scores that are told exactly when one points at them; of more, what the picture shows.
+_EXACT = 20_000
 
 
 def chart_data(
     evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
 ) -> dict[str, Any]:
     """Return everything that charts are made of; algorithms are named by their number, None is infinite."""
-    looks = styles(evaluation.algorithms)
     return {
-        "algorithms": [
-            {
-                "name": name,
-                "light": looks[name].colour,
-                "dark": looks[name].dark_colour,
-                "dashes": list(looks[name].dashes),
-                "symbol": looks[name].symbol,
-            }
-            for name in evaluation.algorithms
-        ],
+        "algorithms": [{"name": name} for name in evaluation.algorithms],
         "order": list(evaluation.each_ranking[0].order),
         "rankings": [
             {
@@ -107,24 +103,54 @@ def levels(cells: int) -> Floats:
 def _distributions(evaluation: Evaluation) -> dict[str, Any]:
     found = bands(evaluation)
     chosen = levels(len(found))
+    shares = evaluation.percentiles.z_aer.mean(axis=2)
     panels = []
     for e, environment in enumerate(evaluation.environments):
-        series = []
-        for a, algorithm in enumerate(evaluation.algorithms):
-            band = found.get((algorithm, environment))
-            if band is not None:
-                estimate, low, high = band.quantiles(chosen)
-                series.append({"a": a, "y": _short(estimate), "low": _short(low), "high": _short(high)})
-        view = view_of([row[e] for row in evaluation.scores.cells])
+        there = {
+            a: found[name, environment] for a, name in enumerate(evaluation.algorithms) if (name, environment) in found
+        }
+        most = int(evaluation.trials_ae[:, e].max())
+        few = most < FEW or (most <= _FEW_WITHOUT_BANDS and min(band.margin for band in there.values()) > 0.25)
+        cells = [row[e] for row in evaluation.scores.cells]
+        view = view_of(cells, even=True)
         panels.append(
             {
                 "environment": environment,
-                "series": series,
-                "view": _short((view.low, view.high)),
+                "few": few,
+                "series": [
+                    {"a": a, **(_points(evaluation, a, e) if few else _quantiles(band, chosen))}
+                    for a, band in there.items()
+                ],
+                "view": _short(np.clip((view.low, view.high), -LARGEST, LARGEST)),
                 "ends": _short((view.lowest, view.highest)),
+                "shares": [_digits(float(shares[a, e])) if a in there else None for a in range(len(cells))],
             }
         )
     return {"levels": _short(chosen), "panels": panels}
+
+
+def _quantiles(band: Band, chosen: Floats) -> dict[str, Any]:
+    estimate, low, high = band.quantiles(chosen)
+    # Nearer to the worst and the best trial no trial bounds the function, only the range of scores if there is one.
+    low, high = np.where(chosen > band.margin, low, -np.inf), np.where(chosen < 1.0 - band.margin, high, np.inf)
+    return {"y": _short(estimate), "low": _short(low), "high": _short(high)}
+
+
+def median(scores: Floats) -> float:
+    """Return the median; the mean of two large scores is not infinite."""
+    ordered = np.sort(scores)
+    return float(ordered[(ordered.size - 1) // 2]) / 2 + float(ordered[ordered.size // 2]) / 2
+
+
+def _points(evaluation: Evaluation, a: int, e: int) -> dict[str, Any]:
+    """Return the scores of a cell as points, with the names of their runs where these are known."""
+    scores, runs = evaluation.scores.cells[a][e], evaluation.scores.runs
+    return {
+        "points": _short(scores),
+        "median": _digits(median(scores)),
+        "runs": None if runs is None else [str(run) for run in runs[a][e]],
+        "exact": int(evaluation.trials_ae.sum()) <= _EXACT,
+    }
 
 
 def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:

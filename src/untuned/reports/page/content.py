@@ -1,11 +1,11 @@
-"""What the page says, as plain records for its template."""
+"""What the page says and draws, as plain records for its template."""
 
 import math
-import re
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
@@ -14,12 +14,23 @@ from untuned.races.course import Course
 from untuned.reports.citing import citation
 from untuned.reports.closing import chosen, sentence
 from untuned.reports.curves import trials_in
+from untuned.reports.page import drawing
+from untuned.reports.page.charts import FEW, median
+from untuned.reports.page.names import isolated
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
+from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
-from untuned.scores import spread
+from untuned.reports.tables.digits import digits
+from untuned.scores import Floats, Ints, spread
 from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
+from untuned.verdicts import NOT_SEPARABLE, listed
 
-_SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), "not separable yet": ("·", "open")}
+_SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABLE: ("·", "open")}
+#: Differences that are drawn at most: beyond, those of the best score alone. A matrix of more algorithms has no
+#: numbers, one of many is folded; so are verdicts beyond the first ones.
+_DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 10
+#: Environments that are open; and that a sentence names.
+_OPEN, _NAMED = 6, 3
 
 
 def content(
@@ -39,7 +50,11 @@ def content(
     steps = next_steps(readable, plans)
     # The weights that differ from one environment to another, if there are such.
     weighed = evaluation.each_ranking[-1]
+    looks = [styles(evaluation.algorithms)[name] for name in evaluation.algorithms]
+    environments = _environments(weighed, charts)
     return {
+        "look": drawing.style_sheet(looks),
+        "definitions": drawing.definitions(looks),
         "title": title,
         "version": version,
         "question": question(evaluation),
@@ -69,24 +84,36 @@ def content(
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
         "claim": evaluation.claim,
+        "not_separable": NOT_SEPARABLE,
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),
         "facts": _facts(evaluation),
         "percent": evaluation.level,
         "algorithms": [{"number": a, "name": name} for a, name in enumerate(evaluation.algorithms)],
         "bands": int((evaluation.trials_ae > 0).sum()),
-        "environments": _environments(weighed),
+        "environments": environments,
+        "runs": evaluation.scores.runs is not None,
+        "few": FEW if all(panel["few"] for panel in charts["distributions"]["panels"]) else 0,
+        "some_few": any(panel["few"] for panel in charts["distributions"]["panels"]),
+        "turning": not all(panel["few"] for panel in charts["distributions"]["panels"]),
+        "tailed": any(each["far"] for each in environments),
+        "without_means": sum(not each["bounded"] for each in environments),
+        "without_ranks": sum(not each["ranked"] for each in environments),
         "weighed": weighed.weights != "uniform",
         "under_weights": weighed.under_weights,
         "unbounded": not all(math.isfinite(end) for ends in evaluation.ranges for end in ends),
-        "ranks": _ranks(evaluation.each_ranking[0]),
+        "ranks": _ranks(evaluation.each_ranking[0], [each["number"] for each in environments]),
         "heaviest": float(weighed.q_er.max()) or 1.0,
         "reference_weights": weighed.reference_weights.tolist(),
-        "curves": [panel["environment"] for panel in charts["curves"]],
-        "efficiency": charts["efficiency"],
+        "curves": [
+            {"environment": panel["environment"], "chart": _curve(panel, charts["unit"])} for panel in charts["curves"]
+        ],
+        "efficiency": None
+        if charts["efficiency"] is None
+        else {**charts["efficiency"], "chart": _efficiency(charts["efficiency"])},
         "unit": charts["unit"],
         "trials": "trials" if histories is None else trials_in(histories),
-        "responses": bool(charts["responses"]),
+        "responses": _responses(evaluation, charts),
         "cut": len(charts["responses"]) >= charts["most_responses"],
         "most": _most(histories),
         "settings": [(name.replace("_", " "), _said(value)) for name, value in evaluation.settings.items()],
@@ -96,13 +123,13 @@ def content(
             ("trials in all", f"{int(evaluation.trials_ae.sum()):,}"),
             ("scores' fingerprint", evaluation.scores.fingerprint),
         ],
-        "race": None if race is None else _race(race),
+        "race": None if race is None else _race(race, charts["race"]),
         "command": command,
         "citation": citation(version),
     }
 
 
-def _race(race: Course) -> dict[str, Any]:
+def _race(race: Course, drawn: Mapping[str, Any]) -> dict[str, Any]:
     """Return how the race went: sentences, trials of every algorithm, and the pairs that are drawn."""
     named = replace(race, algorithms=tuple(map(isolated, race.algorithms)))
     return {
@@ -113,8 +140,14 @@ def _race(race: Course) -> dict[str, Any]:
                 "ahead": race.algorithms[pair.ahead],
                 "behind": race.algorithms[pair.behind],
                 "sentence": signed(sentence(pair)),
+                "chart": drawing.closing(
+                    drawn,
+                    number,
+                    f"Bounds on the difference of {race.algorithms[pair.ahead]} and {race.algorithms[pair.behind]} "
+                    "after every round; the last are above.",
+                ),
             }
-            for pair in chosen(race)
+            for number, pair in enumerate(chosen(race))
         ],
         "cut": len(race.pairs) > len(chosen(race)),
     }
@@ -127,33 +160,159 @@ def _most(histories: Histories | None) -> str:
     return f"{histories.most:,}"
 
 
+def _curve(panel: Mapping[str, Any], unit: str) -> str:
+    return _lines(panel["series"], unit, "median return", f"Median return on {panel['environment']} by {unit}.")
+
+
+def _efficiency(found: Mapping[str, Any]) -> str:
+    series = [{**each, "x": found["x"]} for each in found["series"]]
+    return _lines(series, found["label"], "aggregate score", f"Aggregate scores by {found['label']}.")
+
+
+def _lines(series: Sequence[Mapping[str, Any]], across: str, along: str, label: str) -> str:
+    """Return lines over an axis of training, as high as they and their bands are."""
+    shown = [
+        end
+        for each in series
+        for name in ("y", "low", "high")
+        for end, other in zip(each.get(name, ()), each.get("high" if name == "low" else "low", each["y"]), strict=False)
+        if end is not None and (name == "y" or other is not None)
+    ]
+    x = [value for each in series for value in each["x"]]
+    low, high = (min(x), max(x)) if min(x) < max(x) else (min(x) - 1.0, max(x) + 1.0)
+    y = drawing.around(shown or [0.0], along)
+    return drawing.lines(series, drawing.Axis(low, high, across), y, label)
+
+
+def _responses(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return charts of hyperparameters by algorithm and environment, the best algorithm first."""
+    place = {a: number for number, a in enumerate(charts["order"])}
+    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for each in sorted(charts["responses"], key=lambda each: (place[each["a"]], each["e"])):
+        chart = drawing.response(each, f"Median score by {each['name']}")
+        found.setdefault((each["a"], each["e"]), []).append({**each, "chart": chart})
+    return [
+        {
+            "a": a,
+            "e": e,
+            "algorithm": evaluation.algorithms[a],
+            "environment": evaluation.environments[e],
+            "charts": drawn,
+        }
+        for (a, e), drawn in found.items()
+    ]
+
+
 def _ranking(
     each: Evaluation, readable: Evaluation, beside: Sequence[Evaluation], drawn: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the page says about one ranking."""
     first = leaders(each)
     others = each.alike(beside)
+    title = each.rankings[0].title
+    score, difference = _scores(each.rows()), _differences(each.pair_rows())
+    pairs = each.pair_rows()
+    best = each.algorithms[each.order[0]]
+    every = len(pairs) <= _DIFFERENCES
+    shown = pairs if every else [row for row in pairs if row["a"] == best][:_BEST_DIFFERENCES]
     return {
         "weights": each.weights,
-        "title": each.rankings[0].title,
+        "title": title,
         "heading": each.rankings[0].heading,
-        "verdicts": readable.verdicts,
+        "verdicts": readable.verdicts if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[:_VERDICTS],
+        "more_verdicts": () if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[_VERDICTS:],
+        "fold_matrix": len(each.algorithms) > _MATRIX,
+        "where": _where(readable),
         "weighing": weighing(each),
         "method": each.method,
         "methods": [other.method for other in (each, *others)],
-        "rows": _numbered(each.rows(), each),
+        "rows": _numbered(_shown(each.rows(), score), each),
+        "every_rank": _every_rank(each.rankings[0].ranks.worst, each.rankings[0].ranks.best),
+        "vacuous": bool(np.any(each.high_a - each.low_a >= drawing.VACUOUS)),
         "significant": first if len(first) < len(each.algorithms) else (),
         "beside": [
-            {"method": other.method, "valid": other.valid, "claim": other.claim, "rows": other.rows()}
+            {
+                "method": other.method,
+                "valid": other.valid,
+                "claim": other.claim,
+                "rows": _shown(other.rows(), _scores(other.rows())),
+            }
             for other in others
         ],
-        "matrix": _matrix(each),
+        "matrix": _matrix(each, difference),
         "any_decided": bool(each.pairs.better_ab.any()),
-        "pairs": [{**row, "times": times(each, row).shown[0]} for row in each.pair_rows()],
+        "pairs": [{**row, "times": times(each, row).shown[0]} for row in _shown(pairs, difference)],
         "capped": each.rankings[0].cap_ab is not None,
-        "aggregate_height": 96 + len(each.algorithms) * (24 + 12 * len(others)),
-        "order_height": 60 + 70 * (max(drawn["order_diagram"]["level"]) + 1),
+        "aggregate_chart": drawing.aggregate(
+            drawn,
+            each.algorithms,
+            f"Aggregate scores under {title} with intervals; the table below has every number.",
+            score,
+        ),
+        "differences_chart": drawing.differences(
+            shown,
+            f"Differences of scores under {title} with intervals; the table below has every number.",
+            difference,
+            None if every else best,
+        )
+        if any(row["high"] - row["low"] < 2 * drawing.VACUOUS for row in shown)
+        else "",
+        "every_difference": every,
+        "best": best,
+        "order_chart": drawing.order_diagram(
+            drawn["order_diagram"],
+            each.algorithms,
+            f"Diagram of the verdicts under {title}: a line leads from the better algorithm down to the worse; "
+            "the matrix above says the same.",
+        ),
     }
+
+
+def _scores(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
+    """Return how scores are written: with as many digits as their intervals give a meaning to."""
+    written = digits([(row["score"], row["low"], row["high"]) for row in rows])
+    return lambda number: signed(written.shown(number))
+
+
+def _differences(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
+    """Return the same for differences, with their sign."""
+    decimals = digits([(0.0, row["low"], row["high"]) for row in rows]).decimals
+    return lambda number: signed(f"{number:+.{decimals}f}")
+
+
+def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -> list[dict[str, Any]]:
+    return [
+        {**row, "shown": {key: written(row[key]) for key in ("score", "difference", "low", "high") if key in row}}
+        for row in rows
+    ]
+
+
+def _every_rank(worst: Ints, best: Ints) -> bool:
+    """Return whether every algorithm may have every rank, of which a table need not say more."""
+    return bool(np.all(best == 1) and np.all(worst == worst.size))
+
+
+def _where(each: Evaluation) -> list[str]:
+    """Return which environments make the best score's lead over the next ones, and which speak against it."""
+    if len(each.environments) == 1:
+        return []
+    first = each.order[0]
+    found = []
+    for other in each.order[1 : 1 + _NAMED]:
+        parts = (each.q_er * (each.percentiles.z_aer[first] - each.percentiles.z_aer[other])).sum(axis=1)
+        ahead, behind = (
+            [e for e in np.argsort(-sign * parts, kind="stable").tolist() if sign * parts[e] > 5e-4] for sign in (1, -1)
+        )
+
+        def most(environments: Sequence[int], parts: Floats = parts) -> str:
+            said = [f"{each.environments[e]} ({signed(f'{parts[e]:+.3f}')})" for e in environments[:_NAMED]]
+            return f"{len(environments)}{', most on' if len(environments) > _NAMED else ':'} {listed(said)}"
+
+        text = f"{each.algorithms[first]} leads {each.algorithms[other]} by {parts.sum():.3f}"
+        if ahead:
+            text += f". Ahead on {most(ahead)}"
+        found.append(f"{text}; behind on {most(behind)}." if behind else f"{text}.")
+    return found
 
 
 def _readable(evaluation: Evaluation) -> Evaluation:
@@ -165,14 +324,6 @@ def _readable(evaluation: Evaluation) -> Evaluation:
         environments=tuple(map(isolated, evaluation.environments)),
         approximate=None if other is None else _readable(other),
     )
-
-
-def isolated(name: str) -> str:
-    """Return a name as it may stand in a sentence: right-to-left text must not reorder what is around it."""
-    plain = re.sub("[\u202a-\u202e\u2066-\u2069]", "", name)
-    if plain == name and not any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in name):
-        return name
-    return f"\N{FIRST STRONG ISOLATE}{plain}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def _facts(evaluation: Evaluation) -> str:
@@ -192,50 +343,92 @@ def _numbered(rows: list[dict[str, Any]], evaluation: Evaluation) -> list[dict[s
     return [{**row, "number": numbers[row["name"]]} for row in rows]
 
 
-def _matrix(evaluation: Evaluation) -> list[dict[str, Any]]:
+def _matrix(evaluation: Evaluation, written: Callable[[float], str]) -> list[dict[str, Any]]:
     return [
         {
             "name": evaluation.algorithms[a],
             "number": a,
-            "cells": [None if a == b else _verdict(evaluation, a, b) for b in evaluation.order],
+            "cells": [None if a == b else _verdict(evaluation, a, b, written) for b in evaluation.order],
         }
         for a in evaluation.order
     ]
 
 
-def _verdict(evaluation: Evaluation, a: int, b: int) -> dict[str, str]:
+def _verdict(evaluation: Evaluation, a: int, b: int, written: Callable[[float], str]) -> dict[str, str]:
     verdict = evaluation.pairs.verdict(a, b)
     symbol, kind = _SYMBOLS[verdict]
     low, high = evaluation.pairs.low_ab[a, b], evaluation.pairs.high_ab[a, b]
+    difference = float(evaluation.score_a[a] - evaluation.score_a[b])
     return {
         "verdict": verdict,
         "symbol": symbol,
+        "number": signed(f"{difference:+.2f}").replace("0.", ".") if len(evaluation.algorithms) <= _NUMBERED else "",
         "kind": kind,
-        "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: between {low:.4f} and {high:.4f}",
+        "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: {written(difference)}, "
+        f"between {written(low)} and {written(high)}",
     }
 
 
-def _environments(evaluation: Evaluation) -> list[dict[str, Any]]:
+def _environments(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return all environments, those that weigh most, or else disagree most, first."""
     by_name: dict[str, list[dict[str, Any]]] = {name: [] for name in evaluation.environments}
     written = {name: mean_digits(evaluation, e) for e, name in enumerate(evaluation.environments)}
     for row in evaluation.environment_rows():
+        e = evaluation.environments.index(row["environment"])
+        scores = evaluation.scores.cells[evaluation.algorithms.index(row["algorithm"])][e]
+        middle = median(scores) if scores.size else None
         # What is None there has no trials, no end below, or no end above.
-        ends = (row["mean"], math.nan), (row["mean_low"], -math.inf), (row["mean_high"], math.inf)
+        ends = (
+            (row["mean"], math.nan),
+            (middle, math.nan),
+            (row["mean_low"], -math.inf),
+            (row["mean_high"], math.inf),
+        )
         shown = [
             signed(written[row["environment"]].shown(instead if number is None else number)) for number, instead in ends
         ]
-        by_name[row["environment"]].append({**row, "name": row["algorithm"], "shown": shown})
+        by_name[row["environment"]].append({**row, "name": row["algorithm"], "median": middle, "shown": shown})
     weights = evaluation.environment_weights
-    return [
-        {
-            "name": name,
-            "weight": float(weights[e]),
-            "weights": evaluation.q_er[e].tolist(),
-            "range": _range(*evaluation.ranges[e]),
-            "rows": _numbered(by_name[name], evaluation),
-        }
-        for e, name in enumerate(evaluation.environments)
-    ]
+    found = []
+    for e, name in enumerate(evaluation.environments):
+        panel = charts["distributions"]["panels"][e]
+        shares = [share for share in panel["shares"] if share is not None]
+        ranks = evaluation.means.ranks[e]
+        view, whole = panel["view"], drawing.around(panel["ends"], "score")
+        found.append(
+            {
+                "number": e,
+                "name": name,
+                "weight": float(weights[e]),
+                "disagreement": max(shares, default=0.0) - min(shares, default=0.0),
+                "weights": evaluation.q_er[e].tolist(),
+                "range": _range(*evaluation.ranges[e]),
+                "rows": _numbered(by_name[name], evaluation),
+                "bounded": not all(row["mean_low"] is None and row["mean_high"] is None for row in by_name[name]),
+                "ranked": not _every_rank(ranks.worst, ranks.best),
+                "few": panel["few"],
+                "spark": drawing.spark(panel["shares"]),
+                "chart": _panel(evaluation, charts, e, view),
+                "far": _panel(evaluation, charts, e, (whole.low, whole.high))
+                if panel["ends"][0] < view[0] or panel["ends"][1] > view[1]
+                else "",
+            }
+        )
+    key = "weight" if evaluation.weights != "uniform" else "disagreement"
+    found.sort(key=lambda each: -each[key])
+    return [{**each, "open": place < _OPEN} for place, each in enumerate(found)]
+
+
+def _panel(evaluation: Evaluation, charts: Mapping[str, Any], e: int, view: Sequence[float]) -> str:
+    panel = charts["distributions"]["panels"][e]
+    label = f"Scores on {panel['environment']}"
+    if panel["few"]:
+        return drawing.strip(
+            panel, evaluation.algorithms, charts["order"], f"{label}: every trial, and the medians.", view
+        )
+    return drawing.distribution(
+        panel, charts["distributions"]["levels"], f"{label}: quantile functions with bands.", view
+    )
 
 
 def _range(low: float, high: float) -> str:
@@ -244,7 +437,7 @@ def _range(low: float, high: float) -> str:
     return signed(f"{low:,g} to {high:,g}").replace("inf", "∞")
 
 
-def _ranks(evaluation: Evaluation) -> list[dict[str, Any]]:
+def _ranks(evaluation: Evaluation, environments: Sequence[int]) -> list[dict[str, Any]]:
     return [
         {
             "name": evaluation.algorithms[a],
@@ -252,10 +445,11 @@ def _ranks(evaluation: Evaluation) -> list[dict[str, Any]]:
             "cells": [
                 {
                     "rank": int(ranks.rank[a]) if evaluation.trials_ae[a, e] else None,
-                    "worst": int(ranks.worst[a]),
-                    "best": int(ranks.best[a]),
+                    "allowed": None
+                    if _every_rank(ranks.worst, ranks.best)
+                    else (int(ranks.worst[a]), int(ranks.best[a])),
                 }
-                for e, ranks in enumerate(evaluation.means.ranks)
+                for e, ranks in ((e, evaluation.means.ranks[e]) for e in environments)
             ],
         }
         for a in evaluation.order

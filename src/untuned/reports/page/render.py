@@ -13,7 +13,7 @@ from untuned.histories import Histories
 from untuned.plans import Plan
 from untuned.races.course import Course
 from untuned.reports.page.charts import chart_data
-from untuned.reports.page.content import content, signed
+from untuned.reports.page.content import content
 from untuned.reports.tables.digits import MISSING
 
 
@@ -49,20 +49,16 @@ def page(
     race
         How the study was raced; None for one that was not.
     """
-    from plotly.offline import get_plotlyjs
-
     charts = chart_data(evaluation, beside, histories, race)
     written = content(evaluation, beside, histories, charts, plans, race, title=title, command=command, version=version)
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template.filters |= {"score": _score, "percent": _percent, "share": _share}
+    template.filters |= {"win": _win, "percent": _percent, "share": _share}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
         css=Markup(_file("page.css")),
         script=Markup(_file("page.js")),
-        plotly=Markup(get_plotlyjs()),
         evaluation_json=_embedded(evaluation.to_dict()),
-        charts_json=_embedded(charts),
     )
 
 
@@ -76,8 +72,8 @@ def _embedded(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _score(number: float) -> str:
-    return signed(f"{number:.4f}")
+def _win(share: float) -> str:
+    return f"{share:.3f}"
 
 
 def _percent(share: float) -> str:

@@ -1,6 +1,7 @@
 """What a table is made of: cells that know their numbers, in columns that have names for them."""
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -179,7 +180,47 @@ class Standing:
         return MISSING if self.rank is None else str(self.rank), str(self.worst), str(self.best)
 
 
-Cell = Text | Count | Share | Number | Times | Estimate | Standing
+@dataclass(frozen=True)
+class Measured:
+    """A number with its interval in one cell: ``12.3 ± 0.5``; without what is unknown.
+
+    Attributes
+    ----------
+    value, low, high
+        NaN where nothing was measured, infinite ends where no bound is known.
+    digits
+        How all of it is written.
+    """
+
+    value: float
+    low: float
+    high: float
+    digits: Digits
+
+    @property
+    def values(self) -> tuple[float, float, float]:
+        """What a program reads."""
+        return self.value, self.low, self.high
+
+    @property
+    def distances(self) -> tuple[str, str] | None:
+        """How far below and above the ends are, as they are written; None where they are unknown."""
+        if math.isnan(self.value) or math.isinf(self.low) or math.isinf(self.high):
+            return None
+        return self.digits.shown(self.value - self.low), self.digits.shown(self.high - self.value)
+
+    @property
+    def shown(self) -> tuple[str]:
+        """What a person reads: the ends where they are not as far below as above."""
+        value, distances = self.digits.shown(self.value), self.distances
+        if distances is None:
+            return (value,)
+        if distances[0] == distances[1]:
+            return (f"{value} ± {distances[0]}",)
+        return (f"{value} ({self.digits.shown(self.low)}, {self.digits.shown(self.high)})",)
+
+
+Cell = Text | Count | Share | Number | Times | Estimate | Standing | Measured
 
 
 @dataclass(frozen=True)
@@ -223,8 +264,16 @@ class Row:
         Whether the table points it out.
     opens
         Whether a group of rows begins here.
+    best
+        The numbers of the cells that are bold by themselves.
     """
 
     cells: tuple[Cell, ...]
     bold: bool = False
     opens: bool = False
+    best: frozenset[int] = frozenset()
+
+    def marked(self, columns: Sequence[Column]) -> Iterator[tuple[Column, Cell, bool]]:
+        """Yield each of the ``columns`` with its cell, and whether that is bold."""
+        for number, (column, cell) in enumerate(zip(columns, self.cells, strict=True)):
+            yield column, cell, number in self.best or (self.bold and column.is_pointed_out)

@@ -9,9 +9,9 @@ import numpy as np
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
-from untuned.reports.tables.digits import Digits, digits
-from untuned.reports.tables.table import Table
-from untuned.statements import failed
+from untuned.reports.tables.digits import Digits, digits, digits_of_scores
+from untuned.reports.tables.table import Table, all_possible
+from untuned.statements import failed, variants
 from untuned.verdicts import NOT_SEPARABLE
 
 #: Scores are between 0 and 1.
@@ -39,11 +39,15 @@ def aggregate(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     best = best_ones(evaluation.ranks)
+    estimates = list(
+        zip(evaluation.score_a.tolist(), evaluation.low_a.tolist(), evaluation.high_a.tolist(), strict=True)
+    )
+    written = digits_of_scores(estimates)
     rows = tuple(
         Row(
             (
                 Text(evaluation.algorithms[a]),
-                Estimate(float(evaluation.score_a[a]), float(evaluation.low_a[a]), float(evaluation.high_a[a]), SCORES),
+                Estimate(*estimates[a], written),
                 standing(evaluation.ranks, a),
             ),
             bold=a in best,
@@ -53,7 +57,7 @@ def aggregate(evaluation: Evaluation) -> Table:
     caption = _sentences(
         f"Scores {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
-        "Ranks by score, with those that the verdicts allow (worst, best).",
+        "Ranks by score, with those that the verdicts allow (worst, best)." if not all_possible(rows) else "",
         _about_bold(bool(best), "the verdicts allow"),
         *failed(evaluation),
         evaluation.claim,
@@ -105,18 +109,20 @@ def pairs(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     capped = evaluation.rankings[0].cap_ab is not None
+    found = evaluation.pair_rows()
+    written = digits_of_scores((pair["difference"], pair["low"], pair["high"]) for pair in found)
     rows = tuple(
         Row(
             (
                 Text(pair["a"]),
                 Text(pair["b"]),
-                Estimate(pair["difference"], pair["low"], pair["high"], SCORES),
+                Estimate(pair["difference"], pair["low"], pair["high"], written),
                 Text(pair["verdict"]),
                 *((times(evaluation, pair),) if capped else ()),
             ),
             bold=pair["verdict"] != NOT_SEPARABLE,
         )
-        for pair in evaluation.pair_rows()
+        for pair in found
     )
     caption = _sentences(
         f"The score of A less that of B {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
@@ -153,17 +159,19 @@ def head_to_head(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it; one without head-to-head comparisons gives a table without
         rows.
     """
+    found = evaluation.each_ranking[0].head_to_head_rows()
+    written = digits_of_scores((pair["win"], pair["low"], pair["high"]) for pair in found)
     rows = tuple(
         Row(
             (
                 Text(pair["a"]),
                 Text(pair["b"]),
-                Estimate(pair["win"], pair["low"], pair["high"], SCORES),
+                Estimate(pair["win"], pair["low"], pair["high"], written),
                 Text(pair["verdict"]),
             ),
             bold=pair["verdict"] != NOT_SEPARABLE,
         )
-        for pair in evaluation.each_ranking[0].head_to_head_rows()
+        for pair in found
     )
     fixed = next((each for each in evaluation.each_ranking if each.weights != "game"), evaluation)
     caption = _sentences(
@@ -227,7 +235,7 @@ def weights(evaluation: Evaluation) -> Table:
     )
     origin = {
         "game": "They are those of the game's equilibrium: environments that separate algorithms weigh more.",
-        "uniform": "They are equal.",
+        "uniform": "Those of families are equal." if variants(evaluation) else "They are equal.",
     }
     caption = _sentences(
         "What each environment weighs in the scores over all references, and each reference over all environments; "
@@ -290,15 +298,18 @@ def _if_chosen(evaluation: Evaluation) -> str:
 def _about_means(evaluation: Evaluation, rows: Iterable[Row]) -> str:
     rows = list(rows)
     shown = [cell for row in rows for cell in row.cells if isinstance(cell, Estimate)]
+    if shown and all(isinf(cell.low) and isinf(cell.high) for cell in shown):
+        missing = "A dash: there are no trials." if any(isnan(cell.value) for cell in shown) else ""
+        return _sentences("Means.", *failed(evaluation), missing)
     return _sentences(
         f"Means with Anderson's intervals (low, high), delta = {evaluation.delta:g}.",
         *failed(evaluation),
         f"With probability at least {evaluation.level}, the intervals on the means of all algorithms on all "
         f"environments hold, {_if_chosen(evaluation)}.",
-        "Ranks by mean, with those that the intervals allow (worst, best).",
+        "Ranks by mean, with those that the intervals allow (worst, best)." if not all_possible(rows) else "",
         _about_bold(any(row.bold for row in rows), "the intervals allow"),
         "An infinite end: the environment declares no range, and without one nothing bounds a mean."
-        if any(isinf(cell.low) or isinf(cell.high) for cell in shown)
+        if len({isinf(cell.low) or isinf(cell.high) for cell in shown}) == 2
         else "",
         "A dash: there are no trials." if any(isnan(cell.value) for cell in shown) else "",
     )

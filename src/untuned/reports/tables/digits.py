@@ -65,6 +65,38 @@ def digits(estimates: Iterable[tuple[float, float, float]]) -> Digits:
     return Digits(max(0, power - last), power)
 
 
+def digits_of_widths(estimates: Iterable[tuple[float, float, float]]) -> Digits:
+    """Return how to write values as printed tables do: half the usual interval's width has two digits.
+
+    Without intervals the largest value has three.
+
+    Parameters
+    ----------
+    estimates
+        (value, low, high) each; what is infinite or NaN decides nothing.
+    """
+    estimates = list(estimates)
+    values = sorted(abs(value) for value, _, _ in estimates if isfinite(value) and value)
+    widths = sorted((high - low) / 2.0 for _, low, high in estimates if high > low and isfinite(high - low))
+    if not values and not widths:
+        return Digits(1)
+    top = _place(max(values[-1:] + widths[-1:]))
+    last = _place(widths[len(widths) // 2]) - 1 if widths else top - 2
+    power = 0 if -4 <= top < 7 else top
+    return Digits(max(0, power - min(last, top)), power)
+
+
+def digits_of_scores(estimates: Iterable[tuple[float, float, float]]) -> Digits:
+    """Return how to write aggregate scores, which are between 0 and 1: with two to four decimals.
+
+    Parameters
+    ----------
+    estimates
+        (score, low, high) each.
+    """
+    return Digits(min(max(digits_of_widths(estimates).decimals, 2), 4))
+
+
 def _place(number: float) -> int:
     """Return the power of ten of a number's first digit."""
     return floor(log10(number))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput
-from untuned.reports.tables.cells import Cell, Column, Row, Text
+from untuned.reports.tables.cells import Cell, Column, Measured, Row, Text
 from untuned.reports.tables.digits import INFINITE, MISSING
 from untuned.reports.tables.escaping import in_latex
 
@@ -20,7 +20,7 @@ _SPACE = "\\hspace{2\\tabcolsep}}"
 _NOT_IN_LABELS = frozenset("\\{}%#~^&$,")
 
 
-def latex(table: "Table", label: str | None = None) -> str:
+def latex(table: "Table", label: str) -> str:
     r"""Return a ``table``, or a ``longtable`` where it is longer than a page, ending with a newline.
 
     A comment above it names the packages that the document must load.
@@ -37,7 +37,7 @@ def latex(table: "Table", label: str | None = None) -> str:
         "; one column of text per page, as longtable does." if shape.long else "."
     )
     title, caption = in_latex(table.title), in_latex(table.caption)
-    heading = f"\\caption[{{{title}}}]{{\\textbf{{{title}.}} {caption}}}" + (_label(label) if label is not None else "")
+    heading = f"\\caption[{{{title}}}]{{\\textbf{{{title}.}} {caption}}}" + _label(label)
     above = ["\\toprule", f"{' & '.join(map(shape.heading, table.columns))} \\\\", "\\midrule"]
     body = [line for number, row in enumerate(table.rows) for line in shape.lines(row, first=number == 0)]
     if shape.long:
@@ -99,14 +99,16 @@ class _Shape:
 
     def lines(self, row: Row, first: bool) -> list[str]:
         cells = " & ".join(
-            self._cell(cell, row.bold and column.is_pointed_out, wraps)
-            for column, cell, wraps in zip(self.columns, row.cells, self.wrapped, strict=True)
+            self._cell(cell, bold, wraps)
+            for (_, cell, bold), wraps in zip(row.marked(self.columns), self.wrapped, strict=True)
         )
         return [*(["\\midrule"] if row.opens and not first else []), f"{cells} \\\\"]
 
     def _cell(self, cell: Cell, bold: bool, wraps: bool) -> str:
         if isinstance(cell, Text):
             parts = [in_latex(cell.words, breakable=wraps)]
+        elif isinstance(cell, Measured):
+            return _measured(cell, bold)
         else:
             parts = [_number(text) for text in cell.shown]
         if bold:
@@ -114,6 +116,27 @@ class _Shape:
         if self.split or len(parts) == 1:
             return " & ".join(parts)
         return f"{parts[0]} ({', '.join(parts[1:])})"
+
+
+def _measured(cell: Measured, bold: bool) -> str:
+    """Return a number with its interval as a formula: plus or minus, or how far down and up."""
+    value = cell.digits.shown(cell.value)
+    if value == MISSING:
+        return "--"
+    distances = cell.distances
+    if distances is None:
+        around = ""
+    elif distances[0] == distances[1]:
+        around = f" \\pm {_formula(distances[0])}"
+    else:
+        around = f"_{{-{_formula(distances[0])}}}^{{+{_formula(distances[1])}}}"
+    number = f"\\mathbf{{{_formula(value)}}}" if bold else _formula(value)
+    return f"${number}{around}$"
+
+
+def _formula(text: str) -> str:
+    mantissa, _, power = text.partition("e")
+    return f"{mantissa} \\cdot 10^{{{power}}}" if power else mantissa
 
 
 def _number(text: str) -> str:

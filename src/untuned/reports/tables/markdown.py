@@ -24,8 +24,7 @@ def _line(cells: list[str]) -> str:
 
 
 def _cells(table: "Table", row: Row) -> list[str]:
-    pairs = zip(table.columns, row.cells, strict=True)
-    return [_cell(cell, row.bold and column.is_pointed_out) for column, cell in pairs]
+    return [_cell(cell, bold) for _, cell, bold in row.marked(table.columns)]
 
 
 def _cell(cell: Cell, bold: bool) -> str:

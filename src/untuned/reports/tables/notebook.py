@@ -21,8 +21,7 @@ def html(table: "Table") -> str:
 
 
 def _cells(table: "Table", row: Row) -> str:
-    pairs = zip(table.columns, row.cells, strict=True)
-    return "".join(f"<td>{_cell(cell, row.bold and column.is_pointed_out)}</td>" for column, cell in pairs)
+    return "".join(f"<td>{_cell(cell, bold)}</td>" for _, cell, bold in row.marked(table.columns))
 
 
 def _cell(cell: Cell, bold: bool) -> str:

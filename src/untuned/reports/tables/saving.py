@@ -7,11 +7,12 @@ from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
 from untuned.reports.tables.content import aggregate, environment, environments, head_to_head, pairs, weights
+from untuned.reports.tables.printed import printed
 from untuned.reports.tables.table import FORMATS
 
 
-def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write aggregate, pairs, weights, head-to-head, environments and one table per environment; return the paths.
+def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] = ("md", "csv", "tex")) -> list[Path]:
+    """Write every table, and return the paths: printed, aggregate, pairs, weights, environments, one per environment.
 
     Of a second ranking there are aggregate and pairs with its weights in the name: aggregate-uniform.tex.
 
@@ -25,7 +26,7 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
     folder
         Where to write; made if it is not there. Files of the same names are replaced.
     formats
-        Some of md, csv and tex; all by default.
+        Some of md, csv, tex and html; all but html by default.
     """
     if isinstance(formats, str):
         raise InvalidInput(f"formats={formats!r} is one string: pass a list, for example [{formats!r}]")
@@ -38,6 +39,8 @@ def save_all(evaluation: Evaluation, folder: str | Path, formats: Sequence[str] 
         "pairs": pairs(evaluation),
         "weights": weights(evaluation),
         "environments": environments(evaluation),
+        "printed": printed(evaluation),
+        "printed-medians": printed(evaluation, "median"),
     }
     for ranking in evaluation.rankings[1:]:
         other = evaluation.under(ranking.weights)

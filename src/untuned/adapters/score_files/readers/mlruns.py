@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from untuned.adapters.score_files import csv_file
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.readers.mlflow import Run, recognised
@@ -133,9 +134,7 @@ def _curve(file: File) -> Piece:
 
 
 def _number(word: bytes) -> float:
-    if b"_" in word:
-        raise ValueError
-    return float(word)
+    return csv_file.strict_float(word.decode("ascii"))
 
 
 READER = Reader(name="mlruns", title="MLflow metric file", claims=_claims, read=_read)

@@ -5,7 +5,6 @@ acts at the same time. Their episodes are put in the order in which they ended, 
 that all of them took until then.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from untuned.adapters.score_files import csv_file, zoo
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.readers.parsing import parsed
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
@@ -121,7 +121,7 @@ def _first_line(file: File) -> tuple[float, str | None]:
     """Return when the file was begun, and the environment's name."""
     line = file.head.partition(b"\n")[0].removeprefix(b"#")
     try:
-        facts = json.loads(line)
+        facts = parsed(line, f"the first line of {file.name}")
         start, environment = float(facts["t_start"]), facts.get("env_id")
         if not np.isfinite(start):
             raise ValueError(start)

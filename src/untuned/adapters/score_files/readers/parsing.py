@@ -10,14 +10,21 @@ _NONFINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float(
 
 
 def parsed(text: str | bytes, where: str) -> Any:
-    """Return what a JSON text says; raises InvalidInput that begins with ``where``."""
+    """Return what a JSON text says; raises InvalidInput that begins with ``where``, for a repeated key also."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise InvalidInput(f"{where} is nested too deeply to be a log: is it the right file?") from None
     except ValueError as error:
         # Also for bytes that are not UTF-8, and for integers of thousands of digits.
         raise InvalidInput(f"{where} cannot be read as JSON: {error}. Is the file complete?") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"a key of {', '.join(map(repr, list(found)[:5]))} is there twice")
+    return found
 
 
 def number(value: object, where: str) -> float:

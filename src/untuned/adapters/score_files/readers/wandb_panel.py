@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from untuned.adapters.score_files import csv_file
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised, chosen_metric
 from untuned.adapters.score_files.readers.names import RETURNS
@@ -112,8 +113,7 @@ def _about_groups(file: File, line: int, column: str) -> str:
 
 def _number(cell: str, file: File, line: int, column: str) -> float:
     with contextlib.suppress(ValueError):
-        # Python would read "1_000".
-        return float(cell if "_" not in cell else "")
+        return csv_file.strict_float(cell)
     raise InvalidInput(
         f"line {line:,} of {file.name}: {cell[:40]!r} in column {column!r} is not a number: export the panel again"
     )

@@ -74,7 +74,7 @@ def _positions(names: Sequence[str], asked: str | None, usual: Sequence[str]) ->
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell or "nan")
+        csv_file.strict_float(cell or "nan")
     except ValueError:
         return False
     return True
