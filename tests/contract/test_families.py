@@ -132,6 +132,14 @@ def test_a_race_declares_its_families(tmp_path: Path) -> None:
     assert "and other families" in " ".join(other.warnings)
 
 
+def test_a_race_s_own_families_are_those_of_its_evaluations(tmp_path: Path) -> None:
+    study = Study.parse(STUDY.partition("[families]")[0])
+    untuned.race(study, "best", tmp_path, engine="in-process", max_trials=60, families={"chain": CHAINS})
+    again = untuned.evaluate(tmp_path)
+    assert weights(again)[CHAINS[0]] == 0.25
+    assert not again.derived.undeclared
+
+
 def test_a_race_under_the_games_weights_with_families(tmp_path: Path) -> None:
     found = untuned.race(
         Study.parse(STUDY), "best", tmp_path, engine="in-process", max_trials=150, weights="game"

@@ -146,6 +146,7 @@ class _Leader:
             return None
         import numpy as np
 
+        from untuned.families import among, shares
         from untuned.judge.game import aggregate, equilibrium
         from untuned.judge.percentiles import percentiles
         from untuned.judge.pool import pools
@@ -159,7 +160,8 @@ class _Leader:
             ]
         )
         z = percentiles(pools(table)).z_aer
-        y = aggregate(z, equilibrium(z).q_er)
+        share_e = shares(among(progress.families, environments), environments)
+        y = aggregate(z, equilibrium(z, share_e=share_e).q_er)
         return algorithms[int(y.argmax())]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from untuned.collect.trial import Trial
+from untuned.families import Families
 
 #: Scores per cell that are kept to see which algorithm is ahead, and moments that the rate is taken over.
 SCORES_KEPT = 200
@@ -33,6 +34,8 @@ class Progress:
         Trials of this run that failed.
     scores
         By (algorithm, environment), at most two hundred of each; minus infinity for a trial that failed.
+    families
+        The families of variants that the study declares; None where it declares none.
     """
 
     stored: int
@@ -42,6 +45,7 @@ class Progress:
     rate: float
     failed: int
     scores: Mapping[Names, Sequence[float]]
+    families: Families | None = None
 
     @property
     def left(self) -> int:
@@ -67,6 +71,8 @@ class Tally:
         By cell, scores that are there already.
     watch
         Called with the progress; None for no report.
+    families
+        As in `Progress`.
 
     Attributes
     ----------
@@ -83,6 +89,7 @@ class Tally:
         failures: Mapping[Names, int],
         scores: Mapping[Names, list[float]],
         watch: Watch | None,
+        families: Families | None = None,
     ) -> None:
         self.wanted = wanted
         self.stored = wanted - sum(left.values())
@@ -90,6 +97,7 @@ class Tally:
         self._left = dict(left)
         self._scores = scores
         self._watch = watch
+        self._families = families
         self._marks = [(time.monotonic(), self.stored)]
         self._running = list(dict.fromkeys(algorithm for (algorithm, _), missing in left.items() if missing))
         self._finished: Counter[str] = Counter()
@@ -134,6 +142,7 @@ class Tally:
                 (stored - before) / (now - begin) if now > begin else 0.0,
                 self.failed,
                 self._scores,
+                self._families,
             )
         )
 

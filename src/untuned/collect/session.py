@@ -336,6 +336,7 @@ class Session:
                 store.failures(),
                 {} if watch is None else {each: self._scores_so_far(*each) for each in names},
                 watch,
+                self.families,
             )
             tally.report()
             stopped = False

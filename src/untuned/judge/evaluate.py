@@ -227,15 +227,27 @@ def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> li
 
 
 def _with_families(table: ScoreTable, judging: Judging) -> Judging:
-    """Return the options with the families that the study declares, unless others were asked for."""
-    if judging.families is not None or not table.families:
+    """Return the options with the families that the race or the study declares, unless others were asked for."""
+    declared = _declared_families(table)
+    if judging.families is not None or not declared:
         return judging
     if judging.conventions == "paper":
         raise InvalidInput(
             "the study declares families, which conventions='paper' does not have: in the published game every "
             "environment counts by itself. Pass families={} (--families none)"
         )
-    return replace(judging, families=table.families)
+    return replace(judging, families=declared)
+
+
+def _declared_families(table: ScoreTable) -> dict[str, tuple[str, ...]]:
+    """Return the families of the race, where there was one among these environments, else those of the study."""
+    known = dict(table.families or {})
+    if table.declared is None or _undeclared(table, table.declared):
+        return known
+    names = {frozenset(variants): name for name, variants in known.items()}
+    environments = table.declared["environments"]
+    raced = [tuple(environments[e] for e in each) for each in table.declared.get("families", ())]
+    return {names.get(frozenset(each), "+".join(each)): each for each in raced}
 
 
 def _for_races(table: ScoreTable, judging: Judging) -> Judging:
