@@ -201,11 +201,11 @@ def test_run_as_json_is_the_library_s_evaluation(call: Call, small: Path, tmp_pa
     ("arguments", "words"),
     [
         (["--intervals", "pbt"], ("'pbt'", "did you mean 'pbp-t'")),
-        (["--delta", "2"], ("delta=2.0", "(0, 0.5]")),
+        (["--delta", "2"], ("--delta 2.0", "(0, 0.5]")),
         (["--trials", "0"], ("trials=0", "whole number")),
         (["--trials", "many"], ("'--trials'", "untuned run --help")),
         (["--workers", "0"], ("workers=0", "positive")),
-        (["--engine", "nonsense"], ("'nonsense'", "'local' or 'ray'")),
+        (["--engine", "nonsense"], ("--engine nonsense", "'local' or 'ray'")),
         (["--shard", "1/2"], ("--shard",)),
         (["--weights", "nowhere.json"], ("--weights nowhere.json",)),
         (["--weights", "chain=1"], ("'chain'", f"known: {CHAIN}")),
@@ -225,7 +225,7 @@ def test_run_checks_what_it_is_told_before_any_trial(
         (
             re.sub("environments = .*", f'environments = ["{CHAIN}"]', SMALL),
             ("--weights", "game"),
-            ("one environment", "weights='uniform'"),
+            ("one environment", "--weights uniform"),
         ),
     ],
     ids=["one algorithm", "one environment"],
@@ -341,7 +341,7 @@ def test_a_shard_has_a_folder_of_its_own(call: Call, small: Path, tmp_path: Path
     ("arguments", "words"),
     [
         (["--workers", "0"], ("workers=0", "positive")),
-        (["--engine", "nonsense"], ("'nonsense'", "'local' or 'ray'")),
+        (["--engine", "nonsense"], ("--engine nonsense", "'local' or 'ray'")),
         (["--shard", "4/3"], ("4/3", "1 to 3")),
         (["--shard", "third"], ("'third'", "PART/PARTS")),
         (["--trials", "-1"], ("trials=-1",)),

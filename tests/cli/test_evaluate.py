@@ -173,7 +173,7 @@ def test_narrow_terminals_keep_every_number(file: Path) -> None:
     ("arguments", "words"),
     [
         (["nowhere.csv"], ("nowhere.csv",)),
-        (["FILE", "--delta", "2"], ("delta=2.0", "(0, 0.5]")),
+        (["FILE", "--delta", "2"], ("--delta 2.0", "(0, 0.5]")),
         (["FILE", "--intervals", "pbt"], ("'pbt'", "did you mean 'pbp-t'", "untuned list intervals")),
         (["FILE", "--conventions", "old"], ("--conventions old", "valid or paper")),
         (["FILE", "--weights", "mase=1"], ("'mase'", "did you mean 'maze'")),
@@ -189,10 +189,10 @@ def test_narrow_terminals_keep_every_number(file: Path) -> None:
         (["FILE", "--columns", "a,b"], ("three names",)),
         (["FILE", "--columns", "a,b,c"], ("a",)),
         (["FILE", "--nonfinite", "drop"], ("error or worst",)),
-        (["FILE", "--intervals", "bootstrap", "--resamples", "0"], ("resamples=0",)),
+        (["FILE", "--intervals", "bootstrap", "--resamples", "0"], ("--resamples 0",)),
         (["FILE", "--workers", "0"], ("workers=0",)),
-        (["FILE", "--refine", "-1"], ("refine=-1", "0 for no branching")),
-        (["FILE", "--intervals", "pairing", "--conventions", "paper"], ("conventions='paper'", "pbp")),
+        (["FILE", "--refine", "-1"], ("--refine -1", "0 for no branching")),
+        (["FILE", "--intervals", "pairing", "--conventions", "paper"], ("--conventions paper", "pbp")),
     ],
 )
 def test_mistakes_are_told_in_words(
@@ -214,7 +214,7 @@ def test_one_algorithm_and_one_environment(tmp_path: Path) -> None:
     assert "one algorithm, 'a'" in run("evaluate", str(lonely)).stderr
     path = tmp_path / "small.csv"
     path.write_text("algorithm,environment,score\na,x,1\nb,x,2\n")
-    assert "weights='uniform'" in run("evaluate", str(path), "--weights", "game").stderr
+    assert "--weights uniform" in run("evaluate", str(path), "--weights", "game").stderr
     alone = as_json(str(path))
     assert (alone["algorithms"][0]["name"], alone["weights"], alone["comparison"]) == ("b", "uniform", [])
 

@@ -101,7 +101,7 @@ def test_references_may_be_in_a_file(call: Call, file: Path, tmp_path: Path) -> 
         (["--summary", "iqm", "--normalise", "maze=0:10"], "there are no reference scores for arm"),
         (["--summary", "iqm", "--normalise", "maze=0"], "write NAME=ZERO:ONE"),
         (["--summary", "iqm", "--normalise", "maze=5:5,arm=0:1"], "must be below the one that becomes 1"),
-        (["--summary", "iqm", "--normalise", "nothing.json"], "--normalise nothing.json: No such file"),
+        (["--summary", "iqm", "--normalise", "nothing.json"], "--normalise nothing.json: there is no such file"),
         (["--summary", "iqm", "--normalise", "range"], "declares no finite range"),
         (["--summary", "iqm", "--normalise", "policy-percentiles"], "not a built-in environment"),
         (["--summary", "iqm,poi", "--format", "csv"], "--format csv prints one table"),

@@ -1,6 +1,7 @@
 """``untuned report``: what it writes and says, and what it refuses before it begins."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> No
         (["--figures", ""], "no format for figures"),
         (["--study", "nowhere"], "there is no file or folder 'nowhere'"),
         (["--intervals", "nothing"], "nothing"),
-        (["--delta", "2"], "delta=2"),
+        (["--delta", "2"], "--delta 2"),
         pytest.param(["--out", "."], None, marks=pytest.mark.slow),
     ],
 )
@@ -178,8 +179,9 @@ def test_what_is_judged_beside_has_the_same_options(call: Call, scores: Path, tm
         options = ("--weights", "uniform", "--beside", "bootstrap", "--resamples", "30", "--seed", seed)
         assert call(scores, "--out", tmp_path / "page.html", *options).code == 0
         text = (tmp_path / "page.html").read_text(encoding="utf-8")
-        pages.append(json.loads(text.split('id="charts">')[1].split("</script>")[0])["rankings"][0]["aggregate"][1])
-    assert pages[0]["low"] != pages[1]["low"]
+        # What the second method adds; the command that is shown, too, has the seed in it.
+        pages.append(re.sub(r"--seed \d", "", text))
+    assert pages[0] != pages[1]
     assert pages[1] == pages[2]
 
 

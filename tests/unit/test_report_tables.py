@@ -139,10 +139,16 @@ def test_golden(plain: Evaluation, which: str, ending: str) -> None:
 # The numbers.
 
 
+def without_aliases(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without the second names of its ranks, which CSV leaves out."""
+    return {key: value for key, value in row.items() if key not in ("rank_worst", "rank_best")}
+
+
 def test_the_aggregates_are_those_of_the_evaluation(plain: Evaluation) -> None:
     frame = polars.read_csv(io.StringIO(tables.aggregate(plain).to_csv()))
-    assert frame.columns == ["algorithm", *list(plain.rows()[0])[1:]]
-    assert frame.rename({"algorithm": "name"}).to_dicts() == plain.rows()
+    rows = [without_aliases(row) for row in plain.rows()]
+    assert frame.columns == ["algorithm", *list(rows[0])[1:]]
+    assert frame.rename({"algorithm": "name"}).to_dicts() == rows
 
 
 def test_the_means_are_those_of_the_evaluation_on_every_environment(plain: Evaluation) -> None:
@@ -150,9 +156,9 @@ def test_the_means_are_those_of_the_evaluation_on_every_environment(plain: Evalu
     # JSON has no infinite numbers; a table has.
     rows = [
         {key: None if value in (inf, -inf) else value for key, value in row.items()}
-        for row in frame.select(list(plain.environment_rows()[0])).to_dicts()
+        for row in frame.select(list(without_aliases(plain.environment_rows()[0]))).to_dicts()
     ]
-    assert rows == plain.environment_rows()
+    assert rows == [without_aliases(row) for row in plain.environment_rows()]
     assert frame.filter(polars.col("environment") == "cart-pole")["mean_low"].to_list() == [-inf] * 4
     for name in plain.environments:
         one = polars.read_csv(io.StringIO(tables.environment(plain, name).to_csv()))

@@ -16,7 +16,6 @@ import pytest
 import untuned
 from untuned.collect.rounds import undeclared
 from untuned.collect.session import Session, merge
-from untuned.collect.store import schema
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, StoreError
@@ -109,13 +108,12 @@ def test_what_is_not_json_is_refused(store: Store, entry: Any) -> None:
     assert store.race_log() == []
 
 
-def test_a_store_that_is_older_than_races_has_none_until_it_is_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(schema, "STEPS", schema.STEPS[:1])
-        with Store.create(folder, FACTS) as old:
-            filled(old, 1, 1, 1, 1)
+def test_a_store_that_is_older_than_races_has_none_until_it_is_written(folder: Path) -> None:
+    with Store.create(folder, FACTS) as old:
+        filled(old, 1, 1, 1, 1)
+    connection = sqlite3.connect(folder / RESULTS_NAME)
+    connection.executescript("DROP TABLE race; DROP TABLE digest; PRAGMA user_version = 1; VACUUM")
+    connection.close()
     before = (folder / RESULTS_NAME).read_bytes()
     with Store.open(folder) as reader:
         assert reader.race_log() == []

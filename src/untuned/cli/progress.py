@@ -91,12 +91,13 @@ def _rounds() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _experiments() -> Iterator[Callable[[int, int], None]]:
-    with showing_progress() as bar:
-        if bar is not None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        with showing_progress() as bar:
+            assert bar is not None
             yield partial(bar, "experiments")
-        else:
-            lines, pace = _Lines(), _Pace()
-            yield lambda done, total: lines.show(lambda: pace.sentence(done, total), last=done == total)
+    else:
+        lines, pace = _Lines(), _Pace()
+        yield lambda done, total: lines.show(lambda: pace.sentence(done, total), last=done == total)
 
 
 def sentence(progress: "Progress", leader: str | None) -> str:
