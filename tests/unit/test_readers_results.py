@@ -656,6 +656,8 @@ def test_refused_wide_tables(tmp_path: Path) -> None:
         ("config.yml", b"seed: 1", "YAML"),
         ("table.csv", "game,PPO\nPong,1705.80 ± 439.74\n", "means with their spread"),
         ("table.csv", "game,PPO\nPong,1705.80 ± 439.74\n".encode("latin-1"), "means with their spread"),
+        ("ppo.json", '[{"env_step": 1, "rew": 3.5, "rew_std": 0.2}]', r"means with their spread \(rew, rew_std\)"),
+        ("all.json", '{"ppo": {"pong": {"mean": 1.0, "std": 0.1}}}', r"means with their spread \(mean, std\)"),
     ],
 )
 def test_files_without_trials_are_refused_with_words(
