@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import untuned
 from support import needs
 from untuned.adapters.score_files.axes import rows_of_array, rows_of_dictionary
+from untuned.adapters.score_files.importing import imported, rows_of_paths
 from untuned.adapters.score_files.opening import File, files_below
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
@@ -609,6 +610,16 @@ def test_wide_with_a_column_per_environment(tmp_path: Path) -> None:
     # A run of ppo has no score on Acrobot; dqn was not run there.
     assert [each[:3] for each in rows[3:]] == [("ppo", "Acrobot", "1"), ("ppo", "Acrobot", "2")]
     assert np.isnan(rows[4][-1])
+
+
+@pytest.mark.parametrize(("names", "told"), [(("walker_1", "walker_2"), True), (("walker", "pong_2"), False)])
+def test_files_that_may_be_batches_of_one_environment_are_named(
+    tmp_path: Path, names: tuple[str, str], told: bool
+) -> None:
+    for name in names:
+        (tmp_path / f"{name}.csv").write_text(",ppo,dqn\n0,1.5,2\n1,2.5,3\n")
+    summary = imported(rows_of_paths([tmp_path], Reading()), Reading()).summary
+    assert ("each file taken for an environment (walker_1, walker_2; if they are batches" in summary) == told
 
 
 @pytest.mark.parametrize("index", ["", "Unnamed: 0", "run"])
