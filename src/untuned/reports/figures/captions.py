@@ -57,4 +57,5 @@ def intervals_promise(evaluation: Evaluation) -> str:
 
 def _promise(evaluation: Evaluation, what: str) -> str:
     approximate = "" if evaluation.valid else ", approximate"
-    return f"{evaluation.rankings[0].title}. {what}: {percent(evaluation.delta)}{approximate}."
+    title = evaluation.rankings[0].title
+    return f"{title[0].upper()}{title[1:]}. {what}: {percent(evaluation.delta)}{approximate}."
