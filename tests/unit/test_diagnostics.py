@@ -604,7 +604,7 @@ def test_check_in_python() -> None:
     assert text.startswith("3 algorithms x 6 environments x 10 runs from an array")
     assert "\n\nserious: repeated-runs\n" in text
     assert "... and 13 more" in text
-    assert text.endswith("\n\n1 serious, 2 notes")
+    assert text.endswith("\n\n1 serious, 1 note")
 
 
 def test_a_table_without_scores() -> None:
