@@ -478,8 +478,9 @@ def test_no_figure_says_what_belongs_into_its_caption(tmp_path: Path) -> None:
         drawn = SINGLE[name]()
         words = figures.caption(drawn)
         assert words.count("95 %") == 1, name
-        assert figures.caption([drawn]) == figures.caption(drawn.figure) == words
-        saved = figures.save(drawn.figure, tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        figure = figure_of(drawn)
+        assert figures.caption([drawn]) == figures.caption(figure) == words
+        saved = figures.save(figure, tmp_path / f"{name}.svg").read_text(encoding="utf-8")
         assert html.escape(words, quote=False) in saved
     assert figures.caption(figures.weights(example())) == ""
 
