@@ -1,6 +1,7 @@
 """What each way of evaluating concludes, against obvious computations, and the demonstrations' known truths."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -175,6 +176,26 @@ def test_copies_move_equal_weights_by_what_the_mean_says(found: MethodComparison
         ]
         assert rows["equal weights", count][0] == pytest.approx(max(moves))
         assert float(rows["the game's weights", count][0]) > 0
+        for way in ("equal weights", "the game's weights"):
+            moved, _, mean_moved, flips = rows[f"{way}, with the copies declared a family", count]
+            assert (moved, mean_moved) == pytest.approx((0, 0), abs=1e-9)
+            assert flips == 0
+    assert "Declared a family, copies move no score by more than 0.000" in " ".join(shown.sentences)
+
+
+def test_families_of_a_study(found: MethodComparison) -> None:
+    """Families are part of untuned's own ways; the published ones have none, and say so."""
+    table = untuned.read_scores({name: {**row, "maze-2": row["maze"]} for name, row in SCORES.items()})
+    families = {"mazes": ("maze", "maze-2")}
+    declared = untuned.compare_methods(replace(table, families=families), resamples=20, workers=1)
+    skipped = dict(declared.skipped)
+    assert set(skipped) == {f"{name} (as published)" for name in ("pbp", "pbp-t", "bootstrap")}
+    for reason in skipped.values():
+        assert reason == "the study declares families, and in the published game every environment counts by itself"
+    for name in ("equal weights", "the game's weights"):
+        assert declared.way(name).value_a == pytest.approx(found.way(name).value_a)
+    shown = next(each for each in declared.demonstrations if each.name == "copies")
+    assert shown.sentences[-1] == "Here every environment counts by itself, those of declared families, too."
 
 
 def test_row_order_and_workers_change_nothing(found: MethodComparison) -> None:

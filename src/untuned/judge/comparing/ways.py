@@ -109,6 +109,10 @@ def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
 
     def evaluate(asked: Asked) -> Iterator[Way]:
         given = asked.judging
+        if asked.table.families:
+            raise InvalidInput(
+                "the study declares families, and in the published game every environment counts by itself"
+            )
         judging = Judging(
             intervals=method,
             conventions="paper",
