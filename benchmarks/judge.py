@@ -7,7 +7,7 @@ The board is the paper's, 11 algorithms on 15 environments, with scores drawn so
 ties. The peers are below: bounds by policy iteration on dense matrices, solved by LU; the bootstrap by drawing, sorting
 and searching every cell of every resample and solving its equilibrium by LU. "rows" sums over the moves of long rows by
 Fenwick trees and by asking for every move; "whole" is everything that `untuned.evaluate` does by default, on the
-board of the paper's size and on a large one. Peers are timed on a few bounds and resamples and extrapolated, which the output says.
+same board and on a large one. Peers are timed on a few bounds and resamples and extrapolated, which the output says.
 Everything uses the same number of processors, two at most: ours as threads, the peers through their linear algebra.
 What one thread does alone is in processor's time.
 """

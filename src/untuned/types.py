@@ -16,6 +16,10 @@ from untuned.evaluation import Ranking as Ranking
 from untuned.evaluation import Ranks as Ranks
 from untuned.histories import Histories as Histories
 from untuned.histories import History as History
+from untuned.judge.comparing.records import Demonstration as Demonstration
+from untuned.judge.comparing.records import Disagreement as Disagreement
+from untuned.judge.comparing.records import MethodComparison as MethodComparison
+from untuned.judge.comparing.records import Way as Way
 from untuned.plans import Design as Design
 from untuned.plans import Detectable as Detectable
 from untuned.plans import Plan as Plan

@@ -37,7 +37,7 @@ def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path:
         sum(bool(re.match(r"(holds|does not hold|not decided yet)( under equal weights)?: ", line)) for line in lines)
         == 13
     )
-    assert "mean scores" in said.words
+    assert "of 22 published mean scores agree" in said.words
     assert "66 of 66 trials (100 %)" in said.err
     assert trials(out) == 66
     for name in ("report.html", "reproduction.json", "tables/table-1.tex", "figures/aggregate.pdf"):

@@ -1,1 +1,1 @@
-"""The page that compares ways of evaluating."""
+"""Private. The page that compares ways of evaluating."""
