@@ -539,11 +539,18 @@ class Store:
             rows.append(row)
         return self._add(rows)
 
-    def merge_from(self, other: str | Path) -> int:
+    def merge_from(self, other: str | Path, *, advance: Callable[[int], None] | None = None) -> int:
         """Add all trials of another folder's store, a shard of the same study, and return how many are new.
 
         Trials that both have are fine if their results are the same. Merging again what was merged, wholly or in
         part, adds the rest. An empty store gets the log of a race, too.
+
+        Parameters
+        ----------
+        other
+            The shard's folder.
+        advance
+            Called now and then with the number of trials that were read.
 
         Raises
         ------
@@ -563,9 +570,12 @@ class Store:
                 if self._empty():
                     self._insert_race(race)
             rows = itertools.chain.from_iterable(itertools.starmap(shard._all_rows, shard.counts()))
-            new = 0
+            new = read = 0
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
+                read += len(batch)
+                if advance is not None:
+                    advance(read)
             return new
 
     def check_same_study(self, other: "Store") -> None:
