@@ -56,6 +56,8 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
 	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
 	$(BIN)/python benchmarks/reading.py --rows 50000000 --json docs/results/reading.json  # (6)
+	$(BIN)/python benchmarks/growth.py --only trials --json docs/results/growth.json  # (5)
+	$(BIN)/python benchmarks/growth.py --only boards --json docs/results/growth-boards.json  # (5)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
 	$(BIN)/python benchmarks/peers.py --json docs/results/peers.json  # (3)
