@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import Progress, judge
+from untuned.judge.threads import Progress, judge
 from untuned.judge.judging import Judging
 from untuned.scores import ScoreTable
 

@@ -40,7 +40,7 @@ def test_work_that_says_nothing_of_itself_is_told_of(
 
 def test_a_line_estimates_how_long_the_present_step_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     told = terminal._Told("working")
     assert told._line() == "working, 0 s so far"
     now = 120.0
