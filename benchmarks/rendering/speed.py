@@ -35,7 +35,6 @@ def busy(results: Results) -> str:
         "report",
         "peers",
         "growth",
-        "growth-boards",
     ):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
@@ -286,17 +285,13 @@ def growth(results: Results) -> str:
 
 def commands(results: Results) -> str:
     """Return time and memory of every command on every board, with the ratio to ten times fewer trials."""
-    rows = _of_commands(results)
+    rows = results.rows("growth", "command")
     names = list(dict.fromkeys(row["command"] for row in rows))
     lines = []
     for board in dict.fromkeys(row["board"] for row in rows):
         found = {row["command"]: row for row in rows if row["board"] == board}
         lines.append([board, *(_command(results, found[name]) if name in found else "" for name in names)])
     return table(["algorithms x environments", *(f"`{name}`" for name in names)], lines)
-
-
-def _of_commands(results: Results) -> list[Row]:
-    return [*results.rows("growth", "command"), *results.rows("growth-boards", "command")]
 
 
 def _command(results: Results, row: Row) -> str:
@@ -322,7 +317,7 @@ def _tenfold(results: Results, row: Row) -> float | None:
 
 
 def commands_growth(results: Results) -> str:
-    rows = _of_commands(results)
+    rows = results.rows("growth", "command")
     ratio, row = max(
         ((found, row) for row in rows if (found := _tenfold(results, row)) is not None), key=lambda each: each[0]
     )
