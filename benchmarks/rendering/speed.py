@@ -324,11 +324,11 @@ def commands_growth(results: Results) -> str:
     said = f"With ten times as many trials no command took more than {ratio:.1f} times as long (`{row['command']}`)"
     longer = [each for each in rows if each["seconds"] is None]
     if not longer:
-        return said
+        return f"{said}."
     told = ", ".join(
         f'`{each["command"]}` on {each["board"]} (its last line: "{each["estimate"] or "none"}")' for each in longer
     )
-    return f"{said}. Ended after {results.settings('growth')['patience']:.0f} s: {told}"
+    return f"{said}. Ended after {results.settings('growth')['patience']:.0f} s: {told}."
 
 
 def moves(results: Results) -> str:
