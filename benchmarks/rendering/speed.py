@@ -321,7 +321,10 @@ def commands_growth(results: Results) -> str:
     ratio, row = max(
         ((found, row) for row in rows if (found := _tenfold(results, row)) is not None), key=lambda each: each[0]
     )
-    said = f"With ten times as many trials no command that finished took more than {ratio:.1f} times as long (`{row['command']}`)"
+    said = (
+        f"With ten times as many trials no command that finished took more than {ratio:.1f} times as long "
+        f"(`{row['command']}`)"
+    )
     longer = [each for each in rows if each["seconds"] is None]
     if not longer:
         return f"{said}."
