@@ -46,7 +46,7 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/peers.py
 
 # About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
-measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: three quarters of an hour
+measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: an hour
 	$(BIN)/python benchmarks/environments.py --json docs/results/environments.json  # (1)
 	$(BIN)/python benchmarks/engine.py $(if $(LIMIT),--limit $(LIMIT)) --json docs/results/engine.json  # (3)
 	$(BIN)/python benchmarks/judge.py --only stages bounds bootstrap workers rows growth --json docs/results/judge.json  # (5)
@@ -56,6 +56,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/metered.py --json docs/results/metered.json  # (1)
 	$(BIN)/python benchmarks/report.py --json docs/results/report.json  # (2)
 	$(BIN)/python benchmarks/reading.py --rows 50000000 --json docs/results/reading.json  # (6)
+	$(BIN)/python benchmarks/growth.py --json docs/results/growth.json  # (10)
 	$(BIN)/python benchmarks/pooled_power.py --json docs/results/pooled-power.json  # (8)
 	$(BIN)/python benchmarks/pooled_plan.py --json docs/results/pooled-plan.json  # (4)
 	$(BIN)/python benchmarks/peers.py --json docs/results/peers.json  # (3)

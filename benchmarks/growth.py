@@ -1,12 +1,12 @@
 """How time and memory of the commands on a study grow with trials, algorithms and environments.
 
-    python benchmarks/growth.py [--json FILE] [--most N] [--patience SECONDS]
+    python benchmarks/growth.py [--json FILE] [--most N] [--patience SECONDS] [--only trials boards]
 
 Rows: {"board", "trials", "command", "seconds", "megabytes"}: of the whole program, its start included; "seconds" is
 null where it took longer than the patience, with the last line that it printed as "estimate". Scores are noise of four
 digits, which gives ties; on the board "all ties" every score is the same. The trials have two draws and no returns.
-``evaluate`` judges by the default methods; ``evaluate --weights uniform`` leaves the game out, and ``--intervals
-wilson`` the differences, too.
+``evaluate`` judges by the default methods; ``evaluate --weights uniform`` leaves the game out. Every evaluation is run
+once on a small board before, so that nothing is compiled.
 """
 
 import argparse
@@ -36,17 +36,12 @@ BOARDS = {
     "one environment": (15, 1, 1000),
     "all ties": (5, 5, 1000),
 }
-#: A start of the program, measured as the least that a command takes.
+PARTS = ("trials", "boards")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "status": ("status", "STUDY", "--json"),
     "show": ("show", "STUDY", "algorithm-0", "environment-0", "1"),
     "export": ("export", "STUDY", "--out", "OUT.csv"),
     "merge": ("merge", "OUT.merged", "STUDY"),
-    "check": ("check", "STUDY"),
-    "evaluate --weights uniform --intervals wilson": (
-        *("evaluate", "STUDY", "--weights", "uniform", "--intervals", "wilson", "--json"),
-        *("--accept", "repeated-runs"),
-    ),
     "evaluate --weights uniform": ("evaluate", "STUDY", "--weights", "uniform", "--json"),
     "evaluate": ("evaluate", "STUDY", "--json"),
 }
@@ -112,9 +107,15 @@ def timed(arguments: Sequence[str], patience: float) -> tuple[float | None, floa
     return time.perf_counter() - begin, int(peak) / 1e6, said
 
 
-def measure(most: int, patience: float) -> Iterator[recording.Row]:
-    boards = {f"3 x 3, {size:,} trials": (3, 3, size // 9) for size in GROWING if size <= most} | BOARDS
-    timed(["evaluate", "--help"], patience)
+def measure(only: Sequence[str], most: int, patience: float) -> Iterator[recording.Row]:
+    boards = {f"3 x 3, {size:,} trials": (3, 3, size // 9) for size in GROWING if size <= most and "trials" in only}
+    boards |= BOARDS if "boards" in only else {}
+    with tempfile.TemporaryDirectory() as parent:
+        study = Path(parent) / "study"
+        collected(study, 8, 3, 40, ties=False)
+        for words in COMMANDS.values():
+            if words[0] == "evaluate":
+                timed([word.replace("STUDY", str(study)) for word in words], 600.0)
     for board, (algorithms, environments, trials) in boards.items():
         with tempfile.TemporaryDirectory() as parent:
             study = Path(parent) / "study"
@@ -149,10 +150,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     recording.add_door(parser)
     parser.add_argument("--most", type=int, default=1_000_000, help="trials of the largest board with three algorithms")
-    parser.add_argument("--patience", type=float, default=100.0, help="seconds after which a command is ended")
+    parser.add_argument("--patience", type=float, default=35.0, help="seconds after which a command is ended")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     options = parser.parse_args()
     heading = f"{'board':<28}{'command':<48}{'seconds':>9}{'MB':>7}"
-    recording.show(measure(options.most, options.patience), options, "growth", line, heading)
+    recording.show(measure(options.only, options.most, options.patience), options, "growth", line, heading)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def busy(results: Results) -> str:
         "judge-whole",
         "report",
         "peers",
+        "growth",
     ):
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
@@ -282,6 +283,57 @@ def growth(results: Results) -> str:
     )
 
 
+def commands(results: Results) -> str:
+    """Return time and memory of every command on every board, with the ratio to ten times fewer trials."""
+    rows = results.rows("growth", "command")
+    names = list(dict.fromkeys(row["command"] for row in rows))
+    lines = []
+    for board in dict.fromkeys(row["board"] for row in rows):
+        found = {row["command"]: row for row in rows if row["board"] == board}
+        lines.append([board, *(_command(results, found[name]) if name in found else "" for name in names)])
+    return table(["algorithms x environments", *(f"`{name}`" for name in names)], lines)
+
+
+def _command(results: Results, row: Row) -> str:
+    if row["seconds"] is None:
+        return f"more than {results.settings('growth')['patience']:.0f} s"
+    ratio = _tenfold(results, row)
+    times = "" if ratio is None else f" ({ratio:.1f} times)"
+    return f"{duration(row['seconds'])}{times}, {row['megabytes']:,} MB"
+
+
+def _tenfold(results: Results, row: Row) -> float | None:
+    """Return how many times as long a command took as with ten times fewer trials, where that was measured."""
+    boards = {
+        each["board"].partition(", ")[0]: each
+        for each in results.rows("growth", "command", command=row["command"])
+        # A tenth of a million, in nine equal cells.
+        if math.isclose(row["trials"], 10 * each["trials"], rel_tol=0.01)
+    }
+    fewer = boards.get(row["board"].partition(", ")[0])
+    if fewer is None or row["seconds"] is None or fewer["seconds"] is None:
+        return None
+    return float(row["seconds"] / fewer["seconds"])
+
+
+def commands_growth(results: Results) -> str:
+    rows = results.rows("growth", "command")
+    ratio, row = max(
+        ((found, row) for row in rows if (found := _tenfold(results, row)) is not None), key=lambda each: each[0]
+    )
+    said = (
+        f"With ten times as many trials no command that finished took more than {ratio:.1f} times as long "
+        f"(`{row['command']}`)"
+    )
+    longer = [each for each in rows if each["seconds"] is None]
+    if not longer:
+        return f"{said}."
+    told = ", ".join(
+        f'`{each["command"]}` on {each["board"]} (its last line: "{each["estimate"] or "none"}")' for each in longer
+    )
+    return f"{said}. Ended after {results.settings('growth')['patience']:.0f} s: {told}."
+
+
 def moves(results: Results) -> str:
     return table(
         ["columns", "trees, ms", "every move, ms", "trees, times as fast"],
@@ -398,6 +450,8 @@ PARTS: Mapping[str, Part] = {
     "speed-judging-peers": judging_peers,
     "speed-judging-threads": judging_threads,
     "speed-growth": growth,
+    "speed-commands": commands,
+    "speed-commands-growth": commands_growth,
     "speed-moves": moves,
     "speed-whole": whole,
     "speed-reporting": reporting,

@@ -13,9 +13,9 @@ from untuned.checking import sound, with_findings
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
-from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import DELTA, GAME, RESAMPLES, SEED, UNIFORM, Judging, without_variants
+from untuned.judge.threads import Progress as Steps
 from untuned.options import split, takes_options_of
 from untuned.processors import processors
 

@@ -6,6 +6,7 @@ wrong.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -47,7 +48,7 @@ class Pairs:
     high_ab: Floats
     tested_ab: NDArray[np.bool_] | None = None
 
-    @property
+    @cached_property
     def better_ab(self) -> NDArray[np.bool_]:
         """Whether a is better than b, ``[a, b]``."""
         better: NDArray[np.bool_] = self.low_ab > RESOLUTION

@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import Progress, judge
+from untuned.judge.evaluate import judge
 from untuned.judge.judging import Judging
+from untuned.judge.threads import Progress
 from untuned.scores import ScoreTable
 
 

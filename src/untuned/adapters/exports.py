@@ -22,7 +22,15 @@ Row = dict[str, Any]
 Columns = dict[str, type]
 
 
-def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False, seconds: bool = False) -> None:
+def write(
+    session: Session,
+    form: str,
+    file: IO[bytes],
+    *,
+    returns: bool = False,
+    seconds: bool = False,
+    tell: Callable[[int, int], None] | None = None,
+) -> None:
     """Write one row per trial, environment by environment and algorithm by algorithm, by number.
 
     The columns are those that `Trial` declares. A trial that failed has the score that the study counts for it. How
@@ -38,6 +46,8 @@ def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False
         Where to write it.
     returns, seconds
         Whether to write the returns of all episodes, too, and how long each trial took.
+    tell
+        Called now and then with the number of trials that were read, and how many there are.
 
     Raises
     ------
@@ -48,7 +58,7 @@ def write(session: Session, form: str, file: IO[bytes], *, returns: bool = False
         raise InvalidInput(f"format {form!r}: choose {', '.join(FORMS)}")
     options = {None, *(["seconds"] if seconds else []), *(["returns"] if returns else [])}
     columns = [each for each in EXPORTED if each.option in options]
-    FORMS[form](_rows(session, columns, returns), {each.heading: each.kind for each in columns}, file)
+    FORMS[form](_rows(session, columns, returns, tell), {each.heading: each.kind for each in columns}, file)
 
 
 def export(
@@ -58,6 +68,7 @@ def export(
     form: str = "csv",
     returns: bool = False,
     seconds: bool = False,
+    tell: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write all trials of a study as one table: the same study gives the same bytes, however it was collected.
 
@@ -71,6 +82,8 @@ def export(
         ``"csv"``, ``"json"`` or ``"parquet"``.
     returns, seconds
         Whether to write the returns of all episodes, too, and how long each trial took.
+    tell
+        Called now and then with the number of trials that were read, and how many there are.
 
     Raises
     ------
@@ -80,15 +93,24 @@ def export(
     with contextlib.ExitStack() as ending:
         session = source if isinstance(source, Session) else ending.enter_context(Session.at(source))
         if not isinstance(out, str | Path):
-            write(session, form, out, returns=returns, seconds=seconds)
+            write(session, form, out, returns=returns, seconds=seconds, tell=tell)
             return
         with whole_file(out) as file:
-            write(session, form, file, returns=returns, seconds=seconds)
+            write(session, form, file, returns=returns, seconds=seconds, tell=tell)
 
 
-def _rows(session: Session, columns: Sequence[Column], returns: bool) -> Iterator[Row]:
+#: Trials between two calls of ``tell``.
+_STEP = 1000
+
+
+def _rows(
+    session: Session, columns: Sequence[Column], returns: bool, tell: Callable[[int, int], None] | None
+) -> Iterator[Row]:
     worst = session.failed_scores()
-    for trial in session.trials(returns=returns):
+    total = sum(cell.trials for cell in session.status()) if tell is not None else 0
+    for number, trial in enumerate(session.trials(returns=returns)):
+        if tell is not None and number % _STEP == 0:
+            tell(number, total)
         row = {each.heading: plain(getattr(trial, each.name)) for each in columns}
         if trial.failure is not None:
             row["score"] = worst.get(trial.environment)

@@ -6,7 +6,7 @@ import typer
 
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.judging_options import Sources, takes_records
-from untuned.cli.terminal import print_bytes, verifying
+from untuned.cli.terminal import counting, print_bytes
 
 if TYPE_CHECKING:
     from untuned.diagnostics.diagnosis import Diagnosis
@@ -33,7 +33,7 @@ def check(
     """
     from untuned.checking import check
 
-    with verifying() as tell:
+    with counting("trials verified") as tell:
         found = check(sources, tell=tell, **reading.options())
     if as_json:
         print_bytes(found.to_json())

@@ -17,7 +17,7 @@ from untuned.cli.judging_options import (
     summarized,
     takes_records,
 )
-from untuned.cli.terminal import print_bytes
+from untuned.cli.terminal import print_bytes, telling
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
 from untuned.judge.summaries.options import Summarizing
@@ -127,7 +127,9 @@ def evaluate(
         if summaries is not None:
             print_summaries(summaries)
     elif wanted == "json":
-        print_bytes(_json(found, percentiles, plans, summaries))
+        with telling("writing"):
+            written = _json(found, percentiles, plans, summaries)
+        print_bytes(written)
     else:
         print_bytes(_tables(found, wanted, by_environment, pairs, summaries))
 

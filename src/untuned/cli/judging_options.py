@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.terminal import printable, showing_progress
+from untuned.cli.terminal import printable, showing_progress, telling
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging, without_variants
 from untuned.judge.summaries.options import Summarizing
@@ -113,7 +113,8 @@ def read(sources: list[str], reading: Reading) -> "Imported":
     """Return the scores of files, folders or a study, after saying what they were recognised as."""
     from untuned.adapters import sources as scores
 
-    found = scores.read(sources, **reading.options())
+    with telling("reading"):
+        found = scores.read(sources, **reading.options())
     if found.summary:
         typer.echo(printable(found.summary), err=True)
     return found

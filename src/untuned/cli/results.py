@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,6 +98,7 @@ def export(
 ) -> None:
     """Write all trials as one table: the same study gives the same bytes, however it was collected."""
     from untuned.adapters.exports import FORMS, export
+    from untuned.cli.terminal import counting
     from untuned.collect.session import Session
 
     if form not in FORMS:
@@ -104,7 +106,10 @@ def export(
     if form == "parquet" and out is None:
         raise InvalidInput("--format parquet cannot be printed: say where to, --out trials.parquet")
     with Session.at(study) as session:
-        export(session, sys.stdout.buffer if out is None else out, form=form, returns=returns, seconds=seconds)
+        file = sys.stdout.buffer if out is None else out
+        # A bar would be among the rows on the screen.
+        with counting("trials exported") if out is not None or not sys.stdout.isatty() else nullcontext() as tell:
+            export(session, file, form=form, returns=returns, seconds=seconds, tell=tell)
         raced = bool(session.race_log())
     if out is None:
         sys.stdout.flush()
@@ -123,9 +128,14 @@ def merge(
     shards: Annotated[list[Path], typer.Argument(help="Folders of the parts.", show_default=False)],
 ) -> None:
     """Put the parts of a study together: the same trials as one run would have."""
+    from untuned.cli.terminal import counting
     from untuned.collect.session import merge
 
-    with merge(into, shards, tell=lambda shard, new: typer.echo(f"{shard}: {new:,} trials added")) as session:
+    with counting("trials merged") as advance:
+        found = merge(
+            into, shards, tell=lambda shard, new: typer.echo(f"{shard}: {new:,} trials added"), advance=advance
+        )
+    with found as session:
         rows = session.status()
     stored = sum(row.trials for row in rows)
     missing = sum(max(row.wanted - row.trials, 0) for row in rows)
@@ -152,10 +162,10 @@ def drop(
 
 def repair(study: StudyPath) -> None:
     """Set damaged trials aside; running the study again collects them anew."""
-    from untuned.cli.terminal import printable, verifying
+    from untuned.cli.terminal import counting, printable
     from untuned.collect.session import repair
 
-    with verifying() as tell:
+    with counting("trials verified") as tell:
         found = repair(study, tell=tell)
     if found.original is None:
         typer.echo(f"nothing is damaged: all {found.kept:,} trials are intact")

@@ -3,9 +3,10 @@
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -188,7 +189,9 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
         yield None
         return
     if not sys.stderr.isatty():
-        yield _Told().show
+        told = _Told("working")
+        with told:
+            yield told.show
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -205,33 +208,56 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
         yield advance
 
 
-class _Told:
-    """Plain lines about long work, with how long the present step will take."""
+class _Told(AbstractContextManager[None]):
+    """Plain lines about long work, every half a minute, with how long the present step will take.
 
-    def __init__(self) -> None:
-        self._due = time.monotonic() + _PATIENCE
-        self._begun: dict[str, tuple[float, int]] = {}
+    They come from a thread of their own, so also from work that does not say how much of it is done.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._begun = time.monotonic()
+        self._now = (what, 0, 0, self._begun, 0)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Print how much of a step is done, if a line is due."""
+        """Note how much of a step is done, and how much there is."""
+        known, _, _, since, before = self._now
+        self._now = (what, done, total, since, before) if what == known else (what, done, total, time.monotonic(), done)
+
+    def _watch(self) -> None:
+        while not self._over.wait(_PATIENCE):
+            # The reader may have closed the pipe; the work continues.
+            with suppress(OSError, ValueError):
+                print(printable(self._line()), file=sys.stderr, flush=True)
+
+    def _line(self) -> str:
+        what, done, total, since, before = self._now
         now = time.monotonic()
-        since, before = self._begun.setdefault(what, (now, done))
-        if now < self._due:
-            return
-        self._due = now + _PATIENCE
+        part = f": {done:,} of {total:,}" if total else ""
         left = (now - since) / (done - before) * (total - done) if done > before else 0.0
-        # The reader may have closed the pipe; the work continues.
-        with suppress(OSError, ValueError):
-            rest = f", about {left / 60:,.0f} min left" if left > 90 else ""
-            print(f"{what}: {done:,} of {total:,}{rest}", file=sys.stderr, flush=True)
+        rest = f", about {left / 60:,.0f} min left" if left > 90 else ""
+        return f"{what}{part}, {now - self._begun:,.0f} s so far{rest}"
 
 
-#: Seconds before the first line on long work, and between two of them.
-_PATIENCE = 30.0
+def telling(what: str) -> AbstractContextManager[None]:
+    """Print a line every half a minute that work continues of which nothing else is known."""
+    return nullcontext() if sys.stderr is None else _Told(what)
+
+
+#: Seconds before the first line on long work, and between two of them: not before the half minute is over.
+_PATIENCE = 25.0
 
 
 @contextmanager
-def verifying() -> Iterator[Callable[[int, int], None]]:
-    """Show progress while the trials of a large study are verified."""
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show progress of what is done with the trials of a large study, for example "trials verified"."""
     with showing_progress() as show:
-        yield lambda done, total: None if show is None else show("trials verified", done, total)
+        yield lambda done, total: None if show is None else show(what, done, total)

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -678,7 +679,11 @@ def _merged(store: Store, before: Mapping[str, Any], now: Mapping[str, Any]) -> 
 
 
 def merge(
-    into: str | Path, shards: Sequence[str | Path], *, tell: Callable[[Path, int], None] | None = None
+    into: str | Path,
+    shards: Sequence[str | Path],
+    *,
+    tell: Callable[[Path, int], None] | None = None,
+    advance: Callable[[int, int], None] | None = None,
 ) -> Session:
     """Put the parts of a study together in a folder, and return its session: the same trials as one run would have.
 
@@ -690,6 +695,8 @@ def merge(
         Folders of the parts, or their files.
     tell
         Called with each part and the number of trials that were new.
+    advance
+        Called now and then with the number of trials that were read, and how many there are in all parts.
 
     Raises
     ------
@@ -703,6 +710,7 @@ def merge(
         if target.resolve() in (Path(shard).resolve(), results_folder(shard).resolve()):
             raise InvalidInput(f"{shard} is one of the parts and the folder for everything: choose another folder")
     folders = [found_folder(shard) for shard in shards]
+    sizes = []
     there = (target / RESULTS_NAME).is_file()
     with Store.open(target if there else folders[0]) as first:
         facts = first.facts
@@ -710,16 +718,23 @@ def merge(
         for folder in folders:
             with Store.open(folder) as other:
                 first.check_same_study(other)
+                sizes.append(sum(other.counts().values()))
     store = Store.open(target, write=True) if there else Store.create(target, facts)
     try:
-        for folder in folders:
-            new = store.merge_from(folder)
+        for number, folder in enumerate(folders):
+            before, total = sum(sizes[:number]), sum(sizes)
+            step = None if advance is None else partial(_further, advance, before, total)
+            new = store.merge_from(folder, advance=step)
             if tell is not None:
                 tell(folder, new)
     except BaseException:
         store.close()
         raise
     return Session(target, store)
+
+
+def _further(advance: Callable[[int, int], None], before: int, total: int, read: int) -> None:
+    advance(before + read, total)
 
 
 def repair(path: str | Path, *, tell: Callable[[int, int], None] | None = None) -> Repaired:

@@ -1,6 +1,7 @@
 """Scores that depend on the ones before them: points of learning curves, or episodes, passed as runs."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -169,9 +170,11 @@ def _concerned(statistics: list[Statistic], sign: float, limit: float, together:
 
 def _groupings(statistics: list[Statistic]) -> Iterator[list[list[Statistic]]]:
     """Yield the groups that are summed: cells and algorithms, then environments, then the whole table."""
-    algorithms = sorted({each.cell.a for each in statistics})
-    environments = sorted({each.cell.e for each in statistics})
-    by_algorithm = ([each for each in statistics if each.cell.a == a] for a in algorithms)
-    yield [*([each] for each in statistics), *by_algorithm]
-    yield [[each for each in statistics if each.cell.e == e] for e in environments]
+    by_algorithm: defaultdict[int, list[Statistic]] = defaultdict(list)
+    by_environment: defaultdict[int, list[Statistic]] = defaultdict(list)
+    for each in statistics:
+        by_algorithm[each.cell.a].append(each)
+        by_environment[each.cell.e].append(each)
+    yield [*([each] for each in statistics), *(by_algorithm[a] for a in sorted(by_algorithm))]
+    yield [by_environment[e] for e in sorted(by_environment)]
     yield [statistics]

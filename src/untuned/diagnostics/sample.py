@@ -1,5 +1,6 @@
 """`Sample`: a table's cells prepared for the checks, so that each cell is sorted once."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,6 +146,11 @@ class Sample:
             if table.cells[a][e].size
         )
         self.at = {(cell.a, cell.e): cell for cell in self.cells}
+        self._of_algorithm: defaultdict[int, list[Cell]] = defaultdict(list)
+        self._of_environment: defaultdict[int, list[Cell]] = defaultdict(list)
+        for cell in self.cells:
+            self._of_algorithm[cell.a].append(cell)
+            self._of_environment[cell.e].append(cell)
 
     def names(self, cell: Cell) -> list[str] | None:
         """Return the names of a cell's runs, one for each score; None where there are none."""
@@ -170,11 +176,11 @@ class Sample:
 
     def of_algorithm(self, a: int) -> list[Cell]:
         """Return the cells of an algorithm."""
-        return [cell for cell in self.cells if cell.a == a]
+        return list(self._of_algorithm[a])
 
     def of_environment(self, e: int) -> list[Cell]:
         """Return the cells of an environment."""
-        return [cell for cell in self.cells if cell.e == e]
+        return list(self._of_environment[e])
 
 
 class _RunNumbers:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import Progress
+from untuned.judge.threads import Progress
 
 _BOOTSTRAP = "bootstrap"
 

@@ -1,6 +1,6 @@
 """From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,12 +35,10 @@ from untuned.judge.prefixes import without_gaps
 from untuned.judge.propagate import LIMITS, Bounds, Limits, aggregate_goals, bounds_of, propagated, solutions, weighted
 from untuned.judge.ranks import ranks, ranks_by_verdicts
 from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.threads import Progress, counter
 from untuned.judge.weights import weights_of
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Pairs
-
-#: Called with the name of the step, how much of it is done, and how much there is.
-Progress = Callable[[str, int, int], None]
 
 # With fewer trials than this not even the approximation of approximate methods holds.
 _FEW = 30
@@ -102,13 +100,18 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
         cap_ab = None
         if methods[each].fixed:
             assert q_er is not None
-            step = counter("environments", len(table.environments), progress)
-            anytime = methods[each].anytime
             known = bounded_by_evidence(
-                table, pooled, estimates, q_er, score_a, given.delta, found, workers, anytime=anytime
+                table,
+                pooled,
+                estimates,
+                q_er,
+                score_a,
+                given.delta,
+                found,
+                workers,
+                anytime=methods[each].anytime,
+                progress=progress,
             )
-            if step is not None:
-                step(len(table.environments))
             bounds, pairs, cap_ab = known.bounds, known.pairs, known.cap_ab
             head_to_head = known.head_to_head
         else:
@@ -362,21 +365,6 @@ def _bootstrapped(
         high_ab[:, i] = np.maximum(high_ab[:, i], -low)
     np.fill_diagonal(high_ab, 0.0)
     return bounds, Differences(high_ab, np.zeros((n, n), dtype=np.bool_))
-
-
-def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
-    """Return a function that counts up to ``total`` and reports it; None without ``progress``."""
-    if progress is None:
-        return None
-    done = 0
-
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        progress(what, done, total)
-
-    progress(what, 0, total)
-    return advance
 
 
 def _means(table: ScoreTable, judging: Judging) -> Means:

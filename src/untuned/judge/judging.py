@@ -17,8 +17,8 @@ from untuned.version import __version__
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation, Weighting
     from untuned.families import Families
-    from untuned.judge.evaluate import Progress
     from untuned.judge.percentiles import Payoff
+    from untuned.judge.threads import Progress
     from untuned.judge.weights import Weights
     from untuned.scores import ScoreTable
 

@@ -30,7 +30,7 @@ from untuned.evaluation import Evaluation, Ranking
 from untuned.families import shares
 from untuned.judge.averaged_bound import Functional, functional, share
 from untuned.judge.differences import Pair, one, under_given_weights
-from untuned.judge.evaluate import PARTS, Progress, counter
+from untuned.judge.evaluate import PARTS
 from untuned.judge.intervals import betting, dkw
 from untuned.judge.intervals.comparisons import possible
 from untuned.judge.intervals.kl import lower_limit
@@ -42,7 +42,7 @@ from untuned.judge.pool import Pool, pools
 from untuned.judge.pooled.forecast import Forecast, forecast
 from untuned.judge.propagate import weighted
 from untuned.judge.simultaneous_intervals import Boxes, structural
-from untuned.judge.threads import mapped
+from untuned.judge.threads import Progress, counter, mapped
 from untuned.judge.transitions import Board, board
 from untuned.plans import Plan, PlannedPair, Why
 from untuned.scores import Floats, Ints

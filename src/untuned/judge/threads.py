@@ -1,4 +1,4 @@
-"""Map a function over items: on several threads or, with one worker, on none."""
+"""Map a function over items: on several threads or, with one worker, on none; and count what is done."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -6,6 +6,9 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+#: Called with the name of the step, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
 
 
 def mapped(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
@@ -16,3 +19,18 @@ def mapped(function: Callable[[Item], Result], items: Iterable[Item], workers: i
         return
     with ThreadPoolExecutor(workers) as threads:
         yield from threads.map(function, items)
+
+
+def counter(what: str, total: int, progress: Progress | None) -> Callable[[int], None] | None:
+    """Return a function that counts up to ``total`` and reports it; None without ``progress``."""
+    if progress is None:
+        return None
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(what, done, total)
+
+    progress(what, 0, total)
+    return advance

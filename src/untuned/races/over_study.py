@@ -16,10 +16,10 @@ from untuned.collect.rounds import declaration
 from untuned.collect.session import NEW_STUDY, Session
 from untuned.collect.study import Study
 from untuned.errors import InvalidInput
-from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.judging import GAME, UNIFORM, Judging, whole
 from untuned.judge.methods import ANYTIME
 from untuned.judge.pooled.rounds import covering_numbers, cut_numbers
+from untuned.judge.threads import Progress as Steps
 from untuned.judge.weights import weights_of
 from untuned.processors import processors
 from untuned.races.goals import Goal

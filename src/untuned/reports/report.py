@@ -10,9 +10,9 @@ from pathlib import Path
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
-from untuned.judge.evaluate import Progress
 from untuned.judge.intervals.method import Method
 from untuned.judge.judging import Judging
+from untuned.judge.threads import Progress
 from untuned.options import declared
 from untuned.plans import Plan
 from untuned.races.course import Course

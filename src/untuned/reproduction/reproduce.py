@@ -10,8 +10,8 @@ from untuned.collect.progress import Watch
 from untuned.collect.study import Study
 from untuned.errors import InvalidInput, Stopped
 from untuned.evaluation import Evaluation
-from untuned.judge.evaluate import Progress as Steps
 from untuned.judge.judging import BOTH, Judging
+from untuned.judge.threads import Progress as Steps
 from untuned.lab.running import Progress
 from untuned.lab.table_two import Replication, replication
 from untuned.processors import processors

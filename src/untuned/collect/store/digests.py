@@ -78,7 +78,8 @@ def cell_name(algorithm: str, environment: str) -> str:
 
 def read(connection: sqlite3.Connection, name: str | None = None) -> dict[str, Digest]:
     """Return the digests of a store by name: all of them, or one."""
-    rows = connection.execute("SELECT name, trials, digest FROM digest WHERE ?1 IS NULL OR name = ?1", (name,))
+    which = "" if name is None else " WHERE name = ?"
+    rows = connection.execute(f"SELECT name, trials, digest FROM digest{which}", () if name is None else (name,))
     return {each: Digest(trials, digest) for each, trials, digest in rows}
 
 

@@ -539,11 +539,18 @@ class Store:
             rows.append(row)
         return self._add(rows)
 
-    def merge_from(self, other: str | Path) -> int:
+    def merge_from(self, other: str | Path, *, advance: Callable[[int], None] | None = None) -> int:
         """Add all trials of another folder's store, a shard of the same study, and return how many are new.
 
         Trials that both have are fine if their results are the same. Merging again what was merged, wholly or in
         part, adds the rest. An empty store gets the log of a race, too.
+
+        Parameters
+        ----------
+        other
+            The shard's folder.
+        advance
+            Called now and then with the number of trials that were read.
 
         Raises
         ------
@@ -563,9 +570,12 @@ class Store:
                 if self._empty():
                     self._insert_race(race)
             rows = itertools.chain.from_iterable(itertools.starmap(shard._all_rows, shard.counts()))
-            new = 0
+            new = read = 0
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
+                read += len(batch)
+                if advance is not None:
+                    advance(read)
             return new
 
     def check_same_study(self, other: "Store") -> None:
@@ -801,7 +811,8 @@ class Store:
     def _all_rows(self, algorithm: str, environment: str, *, returns: bool = True) -> Iterator[Row]:
         """Yield the rows of a cell in order; no transaction stays open between chunks, so slow readers block no one."""
         with self._reading():
-            known = self._digests()
+            # One digest: all of them, for every cell, would be the square of the number of cells.
+            known = self._digests(digests.cell_name(algorithm, environment))
             # Rows that are missing have no checksum.
             least = 0 if known is None else self._scores(algorithm, environment, known)[0].size
         start = 0

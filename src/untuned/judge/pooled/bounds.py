@@ -18,6 +18,7 @@ from untuned.judge.percentiles import Percentiles
 from untuned.judge.pool import Pool
 from untuned.judge.pooled.closure import decided, transitive
 from untuned.judge.pooled.evidence import (
+    Advance,
     Bools,
     Evidence,
     Weighed,
@@ -30,6 +31,7 @@ from untuned.judge.pooled.evidence import (
 from untuned.judge.pooled.rounds import in_rounds
 from untuned.judge.propagate import Bounds, weighted
 from untuned.judge.simultaneous_intervals import Boxes
+from untuned.judge.threads import Progress, counter
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs
 
@@ -40,6 +42,9 @@ VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.7, 0.08, 0.04, 0.04
 #: get a part of delta and bound scores, too. Those of the game's ranking, where they are there, do so for nothing.
 SPREAD = 3
 SHARE_OF_BOXES = 0.5
+
+# Of evidence: for differences, for scores above and below, and head to head.
+_KINDS = 4
 
 METHOD = Method(
     "pooled",
@@ -85,6 +90,7 @@ def pooled(
     workers: int = 1,
     *,
     anytime: bool = False,
+    progress: Progress | None = None,
 ) -> Pooled:
     """Return scores' bounds, verdicts and head-to-head comparisons for weights chosen beforehand.
 
@@ -104,11 +110,15 @@ def pooled(
         Threads; no number depends on it.
     anytime
         Whether it holds for any number of looks: evidence is then gathered round by round.
+    progress
+        Called with what is done, how much of it, and how much there is.
     """
     n = len(table.algorithms)
     given = weighed(table, pools, q_er)
     directions = n * (n - 1)
-    looked = Looked(in_rounds(table, q_er) if anytime else [given], anytime, workers)
+    rounds = in_rounds(table, q_er) if anytime else [given]
+    advance = counter("evidence", _KINDS * sum(len(each.pools) for each in rounds), progress)
+    looked = Looked(rounds, anytime, workers, advance)
 
     def nats(part: float, statements: int) -> float:
         return math.log(statements / (part * delta))
@@ -154,11 +164,14 @@ class Looked:
     rounds: Sequence[Weighed]
     anytime: bool
     workers: int
+    advance: Advance | None = None
 
-    def evidence(self, kind: Callable[[Weighed, float | None, int], Evidence], nats: float) -> list[Evidence]:
+    def evidence(
+        self, kind: Callable[[Weighed, float | None, int, Advance | None], Evidence], nats: float
+    ) -> list[Evidence]:
         """Return the evidence at every look, all rounds up to there together."""
         asked = None if self.anytime else nats
-        return list(accumulate(kind(each, asked, self.workers) for each in self.rounds))
+        return list(accumulate(kind(each, asked, self.workers, self.advance) for each in self.rounds))
 
 
 def lower_limit(looks: Sequence[Evidence], nats: float) -> Floats:

@@ -10,7 +10,7 @@ lambda_j depend on weights and numbers of trials alone.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,8 @@ from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 
 Bools = NDArray[np.bool_]
+#: Called with how many more environments are done.
+Advance = Callable[[int], None]
 
 #: Stakes, as parts of the largest, and their shares of the evidence.
 LADDER = (1.0, 0.5, 0.25)
@@ -38,6 +40,8 @@ ROUND_SHARES = (0.22, 0.26, 0.22, 0.12, 0.08, 0.05, 0.03, 0.02)
 DIRECT_SPREAD = 1.2
 #: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
 FEWEST, MOST, DEALT = 4, 256, 20_000
+#: Up to so many algorithms. With more, the time of an arrangement grows with their pairs, so there are fewer of them.
+CROWD = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +195,16 @@ def weighed(table: ScoreTable, pools: Sequence[Pool], q_er: Floats) -> Weighed:
         weights[kept] / weights[kept].sum(),
         q_er[kept] / weights[kept, None],
         tuple(seeds(table, pools[e], e) for e in kept),
+        most_arrangements(len(table.algorithms)),
     )
 
 
-def differences(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+def most_arrangements(n: int) -> int:
+    """Return how many arrangements each environment has at most: by the number of algorithms alone."""
+    return max(FEWEST, int(MOST * min(1.0, CROWD / n) ** 2))
+
+
+def differences(given: Weighed, nats: float | None, workers: int = 1, advance: Advance | None = None) -> Evidence:
     """Return the evidence that the score of a is above that of b by more than theta, [a, b].
 
     Parameters
@@ -205,10 +215,12 @@ def differences(given: Weighed, nats: float | None, workers: int = 1) -> Evidenc
         The logarithm of the evidence that is asked for; None for one of several rounds.
     workers
         Threads; no number depends on it.
+    advance
+        Called with 1 after every environment.
     """
     joint, split, stakes, log_share = _bets(given, nats)
     half = len(stakes) // 2
-    found = _log_factors(given, [(joint, stakes[:half]), (split, stakes[half:])], joint, workers)
+    found = _log_factors(given, [(joint, stakes[:half]), (split, stakes[half:])], joint, workers, advance)
     return Evidence(found, stakes, log_share)
 
 
@@ -284,31 +296,31 @@ def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Eviden
     return Evidence(factors[None], grown.stake_jab, grown.log_share_jab)
 
 
-def head_to_head(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+def head_to_head(given: Weighed, nats: float | None, workers: int = 1, advance: Advance | None = None) -> Evidence:
     """Return the evidence that the mean over environments of P(a beats b) is above 1/2 by more than theta, [a, b]."""
     trials = given.trials_ea
     rows = np.minimum(trials[:, :, None], trials[:, None, :])
     form = _Form(DIRECT, rows, np.zeros_like(rows), np.full(rows.shape, 0.5))
     stakes = _stakes(given, form, nats)
-    return Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes))
+    return Evidence(_log_factors(given, [(form, stakes)], form, workers, advance), stakes, _shares(stakes))
 
 
-def scores_above(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+def scores_above(given: Weighed, nats: float | None, workers: int = 1, advance: Advance | None = None) -> Evidence:
     """Return the evidence that scores are above 1/2 by more than theta, [a, 0]."""
-    return _scores(given, ABOVE, nats, workers)
+    return _scores(given, ABOVE, nats, workers, advance)
 
 
-def scores_below(given: Weighed, nats: float | None, workers: int = 1) -> Evidence:
+def scores_below(given: Weighed, nats: float | None, workers: int = 1, advance: Advance | None = None) -> Evidence:
     """Return the evidence that scores are below 1/2 by more than theta, [a, 0]."""
-    return _scores(given, BELOW, nats, workers)
+    return _scores(given, BELOW, nats, workers, advance)
 
 
-def _scores(given: Weighed, kind: int, nats: float | None, workers: int) -> Evidence:
+def _scores(given: Weighed, kind: int, nats: float | None, workers: int, advance: Advance | None) -> Evidence:
     trials, shares = given.trials_ea, given.shares_ea
     rows = np.minimum(trials, _fewest(given)[:, None])[:, :, None]
     form = _Form(kind, rows, np.zeros_like(rows), 0.5 * (1.0 - shares)[:, :, None])
     stakes = _stakes(given, form, nats)
-    return Evidence(_log_factors(given, [(form, stakes)], form, workers), stakes, _shares(stakes))
+    return Evidence(_log_factors(given, [(form, stakes)], form, workers, advance), stakes, _shares(stakes))
 
 
 def _shares(stakes_jab: Floats) -> Floats:
@@ -393,13 +405,24 @@ def _all_present(given: Weighed, form: _Form) -> Bools:
     return found
 
 
-def _log_factors(given: Weighed, forms: Sequence[tuple[_Form, Floats]], instead: _Form, workers: int) -> Floats:
+def _log_factors(
+    given: Weighed,
+    forms: Sequence[tuple[_Form, Floats]],
+    instead: _Form,
+    workers: int,
+    advance: Advance | None,
+) -> Floats:
     """Return log F_e for all stakes of all forms; ``instead`` is the form of pairs for which one has no rows."""
 
     def one(e: int) -> Floats:
         return np.concatenate([_of_environment(given, e, form, stakes, instead) for form, stakes in forms])
 
-    return np.array(list(mapped(one, range(len(given.pools)), workers)))
+    found = []
+    for each in mapped(one, range(len(given.pools)), workers):
+        found.append(each)
+        if advance is not None:
+            advance(1)
+    return np.array(found)
 
 
 def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead: _Form) -> Floats:

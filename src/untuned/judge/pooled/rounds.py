@@ -28,7 +28,7 @@ from untuned.judge.intervals.method import Method
 from untuned.judge.intervals.shuffling import seeds
 from untuned.judge.percentiles import counts
 from untuned.judge.pool import Pool, pools
-from untuned.judge.pooled.evidence import Weighed, weighed
+from untuned.judge.pooled.evidence import MOST, Weighed, weighed
 from untuned.scores import Floats, Ints, ScoreTable
 
 #: Rounds of trials without a plan: the first ends after so many trials, each further one later by this factor.
@@ -109,7 +109,7 @@ def one_round(table: ScoreTable, q_er: Floats, before_ae: Ints, now_ae: Ints) ->
     rows_e = np.array([int(earlier[e].sizes.min()) for e in kept], dtype=np.int64)
     # Arrangements of their own: with those of earlier rounds, what these have shown would say something about them.
     fresh = tuple(seeds(table, each, int(e), earlier[e].sizes) for e, each in zip(kept, given.pools, strict=True))
-    return replace(given, seeds=fresh, past=past, past_rows_e=rows_e)
+    return replace(given, most=MOST, seeds=fresh, past=past, past_rows_e=rows_e)
 
 
 def _payoffs(pool: Pool) -> Floats:
