@@ -310,7 +310,8 @@ def summarize(
         weight_e: Floats = evaluation.under(GAME).environment_weights
         kind: Weighting = GAME
     else:
-        q_er = fixed(weights, table.algorithms, table.environments)
+        families = evaluation.judging.families if evaluation is not None else table.families
+        q_er = fixed(weights, table.algorithms, table.environments, families)
         assert q_er is not None
         weight_e = q_er.sum(axis=1)
         kind = UNIFORM if isinstance(weights, str) else "given"
