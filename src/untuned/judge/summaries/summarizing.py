@@ -552,8 +552,7 @@ def _about_improvement(found: Improvement | None, table: ScoreTable, complete: S
     if found is None:
         return []
     notes = []
-    several = (table.trials > 1).any(axis=1)
-    pairs = [(a, b) for a in complete for b in complete if a < b and (several[a] or several[b])]
+    pairs = [(a, b) for a in complete for b in complete if a < b and (table.trials[[a, b]] > 1).any()]
     ends = {pair: (found.low_ab[pair], found.high_ab[pair]) for pair in pairs}
     flat = [pair for pair, (low, high) in ends.items() if np.isclose(low, high, rtol=0.0, atol=_ROUNDING)]
     endless = [pair for pair, each in ends.items() if not np.isfinite(each).all()]
