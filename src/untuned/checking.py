@@ -105,7 +105,7 @@ def sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
         if each.severity == "serious" and each.code not in accepted and source.study is None:
             raise InvalidInput(
                 f"{each.found} {each.why} {each.remedy} If you have looked into it and the scores are right, accept "
-                f"the finding: --accept {each.code} (accept=[{each.code!r}])"
+                f"the finding: accept=[{each.code!r}]"
             )
     return tuple(each for each in found if each.severity != "note")
 

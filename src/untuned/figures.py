@@ -1,11 +1,13 @@
 """Figures of an evaluation, for print and for the screen, drawn by matplotlib.
 
 Each function takes Axes to draw on, ``ax=``, or makes a Figure of its own; all return the Axes, those of grids a list,
-and ``axes.figure`` is the Figure. `summary` makes a page, `save` writes a Figure, `save_all` every one there is. An
+and ``axes.figure`` is the Figure. What a caption must say, such as the probability that intervals hold, is not drawn
+into a figure: `caption` returns it. `summary` makes a page, `save` writes a Figure, `save_all` every one there is. An
 algorithm looks the same in all of them.
 """
 
 from untuned.reports.figures.aggregates import aggregate as aggregate
+from untuned.reports.figures.captions import caption as caption
 from untuned.reports.figures.closing import closing as closing
 from untuned.reports.figures.critical import critical_difference as critical_difference
 from untuned.reports.figures.distributions import distribution_grid as distribution_grid

@@ -209,7 +209,7 @@ class Plan:
         return (
             f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was that look: choose "
             "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "
-            "existing ones, or to look while they come in, plan and evaluate with 'betting'."
+            "existing ones, or to look while they come in, plan and evaluate with 'anytime'."
         )
 
 

@@ -20,6 +20,8 @@ from untuned.cli.flags import in_flags
         ),
         ("pass ranges={'maze': (lowest, highest)} (--range maze=LOW:HIGH)", "pass --range maze=LOW:HIGH"),
         ("accept the finding: --accept order (accept=['order'])", "accept the finding: --accept order"),
+        ("accept the finding: accept=['order']", "accept the finding: --accept order"),
+        ("leave some out with environments=..., or", "leave some out with --environments ..., or"),
         ("say which with score='...' (--columns A,E,S)", "say which with --columns A,E,S"),
         ("delta=1.2 is outside (0, 0.5]: pass 0.05", "--delta 1.2 is outside (0, 0.5]: pass 0.05"),
         ("conventions='paper' is for one: pass weights='game'", "--conventions paper is for one: pass --weights game"),

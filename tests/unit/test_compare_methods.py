@@ -179,6 +179,23 @@ def test_copies_move_equal_weights_by_what_the_mean_says(found: MethodComparison
         ]
         assert rows["equal weights", count][0] == pytest.approx(max(moves))
         assert float(rows["the game's weights", count][0]) > 0
+        for way in ("equal weights", "the game's weights"):
+            moved, _, mean_moved, flips = rows[f"{way}, with the copies declared a family", count]
+            assert (moved, mean_moved) == pytest.approx((0, 0), abs=1e-9)
+            assert flips == 0
+    assert "Declared a family, copies move no score by more than 0.000" in " ".join(shown.sentences)
+
+
+def test_families_of_a_study(found: MethodComparison) -> None:
+    """A family with a copy counts as the environment alone."""
+    table = untuned.read_scores({name: {**row, "maze-2": row["maze"]} for name, row in SCORES.items()})
+    families = {"mazes": ("maze", "maze-2")}
+    declared = untuned.compare_methods(replace(table, families=families), resamples=20, workers=1)
+    assert declared.skipped == ()
+    for name in ("equal weights", "the game's weights"):
+        assert declared.way(name).value_a == pytest.approx(found.way(name).value_a)
+    shown = next(each for each in declared.demonstrations if each.name == "copies")
+    assert shown.sentences[-1] == "Here every environment counts by itself, those of declared families, too."
 
 
 def test_row_order_and_workers_change_nothing(found: MethodComparison) -> None:
@@ -257,7 +274,7 @@ def test_families_weigh_where_they_can_and_are_declined_in_words_elsewhere() -> 
     assert mean_way.value_a[0] == pytest.approx(np.dot(scaled, [0.25, 0.25, 0.5]))
     told = {each.name: " ".join(each.sentences) for each in found.demonstrations}
     assert "Families are not used" in told["terrible"]
-    assert "Families are not used" in told["copies"]
+    assert "every environment counts by itself" in told["copies"]
     assert "families" not in str(plain.to_json()).lower()
 
 

@@ -334,6 +334,8 @@ def test_shared_seeds() -> None:
     assert severity(named(scores + 2.0 * normal((1, 4, 20), 1), np.arange(20)), "shared-seeds") == "warning"
     assert found(named(scores, np.arange(240).reshape(3, 4, 20)), "shared-seeds") is None
     assert found(scores, "shared-seeds") is None
+    # The places of runs in an array, which an importer numbers.
+    assert found(named(scores, [f"#{number}" for number in range(1, 21)]), "shared-seeds") is None
     few = found(named(scores[:, :, :2], np.arange(2)), "shared-seeds")
     assert few is not None
     assert "too few" in few.found
@@ -602,7 +604,7 @@ def test_check_in_python() -> None:
     assert text.startswith("3 algorithms x 6 environments x 10 runs from an array")
     assert "\n\nserious: repeated-runs\n" in text
     assert "... and 13 more" in text
-    assert text.endswith("\n\n1 serious, 2 notes")
+    assert text.endswith("\n\n1 serious, 1 note")
 
 
 def test_a_table_without_scores() -> None:

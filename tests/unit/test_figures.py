@@ -7,6 +7,7 @@ Golden pictures are in tests/golden/figures. After a change of looks that is mea
 
 import dataclasses
 import functools
+import html
 import itertools
 import math
 import os
@@ -446,7 +447,7 @@ def test_aggregates_are_dots_with_intervals_the_best_on_top() -> None:
     assert drawn == [(row["low"], row["high"], place, "-") for place, row in enumerate(rows)]
     dots = {float(line.get_xdata()[0]) for line in lines_of(ax) if line.get_marker() in "os^D"}
     assert dots == {row["score"] for row in rows}
-    assert "guaranteed, 95 % together" in ax.get_title(loc="left")
+    assert figures.caption(ax) == "Aggregate scores. Intervals: Pairing, guaranteed, 95 % together."
 
 
 def test_methods_are_side_by_side_and_approximate_ones_differ() -> None:
@@ -463,6 +464,25 @@ def test_methods_are_side_by_side_and_approximate_ones_differ() -> None:
         assert one.get_color() == other.get_color()
     hollow = [line for line in lines_of(ax) if line.get_markerfacecolor() == "white"]
     assert len(hollow) == 3
+
+
+# --- captions
+
+
+def test_no_figure_says_what_belongs_into_its_caption(tmp_path: Path) -> None:
+    """The probability is in the caption, not in the picture; a page of its own has its claim."""
+    for name, draw in SINGLE.items():
+        drawn = draw()
+        assert not any("95 %" in text or "together" in text for text in texts(drawn)), name
+    for name in ("aggregate", "aggregates", "verdicts", "order", "forest", "critical", "quantiles", "profile"):
+        drawn = SINGLE[name]()
+        words = figures.caption(drawn)
+        assert words.count("95 %") == 1, name
+        figure = figure_of(drawn)
+        assert figures.caption([drawn]) == figures.caption(figure) == words
+        saved = figures.save(figure, tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        assert html.escape(words, quote=False) in saved
+    assert figures.caption(figures.weights(example())) == ""
 
 
 # --- distributions
@@ -501,7 +521,7 @@ def test_bands_are_those_of_all_cells_together() -> None:
     evaluation = example()
     known = bands(evaluation)
     ax = figures.quantiles(evaluation, "maze", algorithms=["careful"])
-    assert legend_of(ax).get_title().get_text() == "all 12 bands hold together with probability 95 %"
+    assert figures.caption(ax) == "All 12 bands hold together with probability 95 %."
     area: Any = ax.collections[0]
     assert len(ax.collections) == 1
     steps = quantile_steps(known["careful", "maze"])
@@ -696,8 +716,8 @@ def test_verdicts_have_a_symbol_each() -> None:
     }
     assert by_verdict == {"better": {"#9cc9e5"}, "worse": {"#f7dcc3"}, "not separable yet": {"#f4f4f4"}}
     assert {to_hex(grounds[place, place]) for place in range(4)} == {"#bfbfbf"}
-    assert "approximate" not in legend_of(ax).get_title().get_text()
-    assert "approximate" in legend_of(figures.verdict_matrix(found(scores, valid=False))).get_title().get_text()
+    assert "approximate" not in figures.caption(ax)
+    assert "approximate" in figures.caption(figures.verdict_matrix(found(scores, valid=False)))
 
 
 def bars(ax: Axes) -> list[tuple[float, ...]]:
@@ -752,7 +772,7 @@ def test_the_partial_order_has_a_line_for_every_cover() -> None:
     assert at["d"][1] < at["a"][1]
     alone = figures.partial_order(found(table(("a", "b"), ("e",), 5), width=0.5))
     assert not lines_of(alone)
-    assert "no two are separable" in alone.get_title(loc="left")
+    assert "no two are separable" in figures.caption(alone).lower()
 
 
 def test_weights_and_their_sums_are_printed() -> None:
@@ -780,7 +800,7 @@ def test_learning_curves_are_medians_with_intervals() -> None:
     line = labelled(ax, "bold")
     np.testing.assert_array_equal(line.get_xdata(), curve.x)
     np.testing.assert_array_equal(line.get_ydata(), curve.median)
-    assert legend_of(ax).get_title().get_text() == "median of 40 trials; each point's interval 95 %"
+    assert legend_of(ax).get_title().get_text() == "median of 40 trials"
     assert set(curve.low.tolist()) <= set(heights_of(ax.collections[1]))
 
 
@@ -861,7 +881,7 @@ def test_the_page_has_everything() -> None:
     assert len(page.axes) == 3 + 4
     seen = texts(page)
     assert {"hill", "maze", "pond", "road", "aggregate score"} <= set(seen)
-    assert any("all 12 bands hold together" in text for text in seen)
+    assert "All 12 bands hold together" in figures.caption(page)
     assert any(example().claim in text for text in seen)
     assert page.get_size_inches().tolist() == [8.27, 11.69]
 
@@ -1013,7 +1033,7 @@ def test_many_pairs_environments_and_algorithms_are_shown_in_part_or_otherwise()
     evaluation = found(table(names, tuple(f"e{number:02d}" for number in range(40)), 5))
     forest = figures.forest(evaluation)
     assert len([line for line in lines_of(forest) if line.get_marker() == "o"]) == 19
-    assert "19 of 190 pairs" in forest.get_title(loc="left")
+    assert "19 of 190 pairs" in figures.caption(forest)
     bars = figures.weights(evaluation)
     assert len(patches_of(bars)) == 40
     assert sum(bar.get_width() for bar in patches_of(bars)) == pytest.approx(100.0)

@@ -47,7 +47,7 @@ def test_columns_that_may_name_runs_stop_an_evaluation(names: str, form: str, tm
     else:
         source = frame
     with pytest.raises(
-        untuned.InvalidInput, match=rf"'{one}' and '{other}' repeat .*--run {one}.*--accept unread-columns"
+        untuned.InvalidInput, match=rf"'{one}' and '{other}' repeat .*--run {one}.*accept=\['unread-columns'\]"
     ):
         untuned.evaluate(source)
     assert "unread-columns" in [each.code for each in untuned.check(source).serious]

@@ -312,7 +312,7 @@ def test_a_pair_in_words() -> None:
     assert "not a guarantee" in caution
     assert "'pairing' is for one look" in how
     assert "afresh" in how
-    assert "'betting'" in how
+    assert "'anytime'" in how
 
 
 def test_a_method_for_all_times_invites_to_look() -> None:

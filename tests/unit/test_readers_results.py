@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import untuned
 from support import needs
 from untuned.adapters.score_files.axes import rows_of_array, rows_of_dictionary
+from untuned.adapters.score_files.importing import imported, rows_of_paths
 from untuned.adapters.score_files.opening import File, files_below
 from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
@@ -611,6 +612,16 @@ def test_wide_with_a_column_per_environment(tmp_path: Path) -> None:
     assert np.isnan(rows[4][-1])
 
 
+@pytest.mark.parametrize(("names", "told"), [(("walker_1", "walker_2"), True), (("walker", "pong_2"), False)])
+def test_files_that_may_be_batches_of_one_environment_are_named(
+    tmp_path: Path, names: tuple[str, str], told: bool
+) -> None:
+    for name in names:
+        (tmp_path / f"{name}.csv").write_text(",ppo,dqn\n0,1.5,2\n1,2.5,3\n")
+    summary = imported(rows_of_paths([tmp_path], Reading()), Reading()).summary
+    assert ("each file taken for an environment (walker_1, walker_2; if they are batches" in summary) == told
+
+
 @pytest.mark.parametrize("index", ["", "Unnamed: 0", "run"])
 def test_wide_with_a_column_per_algorithm(tmp_path: Path, index: str) -> None:
     text = f"{index};ppo;dqn\n0;1.5;2\n1;;3\n2;4;\n"
@@ -656,6 +667,8 @@ def test_refused_wide_tables(tmp_path: Path) -> None:
         ("config.yml", b"seed: 1", "YAML"),
         ("table.csv", "game,PPO\nPong,1705.80 ± 439.74\n", "means with their spread"),
         ("table.csv", "game,PPO\nPong,1705.80 ± 439.74\n".encode("latin-1"), "means with their spread"),
+        ("ppo.json", '[{"env_step": 1, "rew": 3.5, "rew_std": 0.2}]', r"means with their spread \(rew, rew_std\)"),
+        ("all.json", '{"ppo": {"pong": {"mean": 1.0, "std": 0.1}}}', r"means with their spread \(mean, std\)"),
     ],
 )
 def test_files_without_trials_are_refused_with_words(

@@ -30,7 +30,7 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.reports.file_names import file_names
 from untuned.reports.tables.cells import Times
-from untuned.reports.tables.digits import MISSING
+from untuned.reports.tables.digits import MISSING, digits_of_widths
 from untuned.tables import Column, Count, Digits, Estimate, Measured, Row, Standing, Table, Text, digits
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
@@ -490,14 +490,44 @@ def test_all_tables_compile_under_horrible_names(horrible: Evaluation, tmp_path:
     assert len(found["environments"].rows) > 40
     assert "longtable" in found["environments"].to_latex()
     texts = [table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(found.values())]
-    # Fourteen columns under such names are wider than any page, so these are compiled alone.
-    compiled(tmp_path, *texts)
-    said = compiled(tmp_path, *(text for name, text in zip(found, texts, strict=True) if "printed" not in name))
+    said = compiled(tmp_path, *texts)
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF")
     assert "undefined references" not in said
     assert "Missing character" not in said
     # Nothing stands out of the page by more than a letter.
     assert [float(width) for width in re.findall(r"Overfull \\hbox \(([\d.]+)pt", said) if float(width) > 10] == []
+
+
+def wide(rows: int, columns: int) -> Table:
+    """Return a table of numbers with intervals."""
+    cell = Measured(12.3, 11.8, 12.8, digits_of_widths([(12.3, 11.8, 12.8)]))
+    return Table(
+        f"{rows} by {columns}",
+        "",
+        (Column("E", ("e",), "text"), *(Column(f"c{k}", (f"c{k}", "low", "high"), "number") for k in range(columns))),
+        tuple(Row((Text(f"place {row}"), *[cell] * columns)) for row in range(rows)),
+    )
+
+
+@pytest.mark.parametrize(("rows", "columns", "parts"), [(5, 4, [4]), (5, 7, [4, 3]), (30, 10, [5, 5])])
+def test_columns_that_do_not_fit_are_parts_of_one_table(rows: int, columns: int, parts: list[int]) -> None:
+    text = wide(rows, columns).to_latex()
+    headings = [line for line in text.splitlines() if line.startswith("E &")]
+    long = "longtable" in text
+    assert long == (rows * len(parts) > 40)
+    # A longtable has them again on its next pages.
+    assert [line.count("&") for line in dict.fromkeys(headings)] == parts
+    assert text.count("\\caption") == 1
+    assert text.count("\\addtocounter{table}{-1}") == (len(parts) - 1) * long
+    assert text.count("12.3") == rows * columns
+
+
+@pytest.mark.latex
+def test_parts_of_tables_stay_on_the_page(tmp_path: Path) -> None:
+    found = [wide(5, 17), wide(30, 12), wide(70, 9)]
+    said = compiled(tmp_path, *(table.to_latex(label=f"tab:scores_{k}") for k, table in enumerate(found)))
+    assert "Overfull" not in said
+    assert (tmp_path / "all.lot").read_text(encoding="utf-8").count("contentsline {table}") == len(found)
 
 
 @pytest.mark.latex
@@ -648,8 +678,6 @@ def test_a_printed_table_of_few_trials_has_no_intervals() -> None:
 def test_digits_of_a_printed_number_are_those_its_interval_allows(
     value: float, low: float, high: float, shown: str, latex: str
 ) -> None:
-    from untuned.reports.tables.digits import digits_of_widths
-
     cell = Measured(value, low, high, digits_of_widths([(value, low, high)]))
     if isnan(value):
         assert cell.shown == (shown,)

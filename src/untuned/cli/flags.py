@@ -34,9 +34,9 @@ def in_flags(message: str) -> str:
     message = re.sub(
         rf"{_OPTION}(?:(?:, | and | with ){_OPTION}| with ranges)* ([^()]{{0,30}}?)\((--[^()]+)\)", r"\1\2", message
     )
-    return re.sub(rf"\b({_NAMES})=('[^']*'|\"[^\"]*\"|[\w.+-]+)", _typed, message)
+    return re.sub(rf"\b({_NAMES})=(\['[^',]*'\]|'[^']*'|\"[^\"]*\"|[\w.+-]+)", _typed, message)
 
 
 def _typed(found: re.Match[str]) -> str:
-    flag, value = _FLAGS[found[1]], found[2].strip("'\"")
+    flag, value = _FLAGS[found[1]], found[2].strip("[]'\"")
     return flag if value == "True" else f"{flag} {value}"

@@ -59,9 +59,8 @@ def sorted_rows(sample: Sample) -> Finding | None:
         "may be a learning curve, or somebody sorted the scores.",
         "Points of a curve are not independent runs, so intervals would be too narrow and verdicts not guaranteed; "
         "`betting` needs the order of arrival in any case.",
-        "If they are sorted scores of independent runs, shuffle nothing: accept the finding with `--accept "
-        "sorted-rows`, or give the names of the runs with `--run COLUMN`. If they are points of curves, give one score "
-        "per run with `--reduce`.",
+        "Sorted scores of independent runs: shuffle nothing, and give the names of the runs with `--run COLUMN`. "
+        "Points of curves: give one score per run with `--reduce`.",
         tuple(cell.name for cell in suspected),
     )
 

@@ -25,8 +25,11 @@ def shared_seeds(sample: Sample) -> Finding | None:
     The statistic is the rank correlation between algorithms over the runs they share, pooled over all pairs and
     environments. If algorithms are independent, products of different pairs are uncorrelated, so variances add up; the
     probability is that of the larger of the normal and the chi-squared approximation (Friedman's), two-sided. The
-    warning has a false-alarm rate of 1e-3 per table.
+    warning has a false-alarm rate of 1e-3 per table. Runs that have no names but their places are not looked at.
     """
+    # What was numbered as it was read says nothing of seeds.
+    if sample.numbered:
+        return None
     environments = [e for e in range(len(sample.table.environments)) if _share(sample.of_environment(e))]
     if not environments:
         return None

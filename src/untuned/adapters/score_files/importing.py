@@ -1,6 +1,7 @@
 """From files and folders to a table of scores: recognise, gather, identify runs, reduce curves."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ import numpy as np
 from untuned.adapters.score_files.choosing import concerning, kept, oriented
 from untuned.adapters.score_files.identity import codes_of, identified, no_reduction, one_per_configuration
 from untuned.adapters.score_files.opening import File
-from untuned.adapters.score_files.paths import with_names
+from untuned.adapters.score_files.paths import stem, with_names
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.recognition import counted, recognised_files
 from untuned.adapters.score_files.reduction import (
@@ -128,6 +129,7 @@ def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
         files = [file for _, chosen in found for file in chosen]
         name = files[0].name if len(files) == 1 else counted(len(files), found[0][0] if len(found) == 1 else None)
         detail = [recognised[0][1].detail, columns[0], f"{left_out} left out" if left_out else ""]
+        detail.append(_numbered(runs.environments, files))
         provenance = {"file": name, **(_digest(files[0]) if len(files) == 1 else {})}
         findings = tuple(finding for _, what in recognised for finding in what.findings)
         return Source(runs, name, ", ".join(filter(None, detail)), recognised[0][1].unit, findings, provenance)
@@ -200,6 +202,17 @@ def imported(source: Source, asked: Reading) -> Imported:
     if found.curves is not None and found.points is not None:
         lines = histories(found.curves, found.points, table, source.unit)
     return Imported(table, f"{size(table)} from {found.summary}", lines, (*source.findings, *found.findings))
+
+
+def _numbered(environments: Sequence[str], files: Sequence[File]) -> str:
+    """Return a warning where environments are files whose names differ in a number only: they may be batches of one."""
+    stems = {stem(file.below) for file in files}
+    if len(environments) < 2 or not stems.issuperset(environments):
+        return ""
+    if len({re.sub(r"\d+", "", name) for name in environments}) > 1:
+        return ""
+    shown = ", ".join(environments[:2]) + (", ..." if len(environments) > 2 else "")
+    return f"each file taken for an environment ({shown}; if they are batches of one, put their rows into one file)"
 
 
 def _joined(*parts: str) -> str:

@@ -172,7 +172,7 @@ def _local(workers: int | None, address: str | None) -> AbstractContextManager[E
     from untuned.collect.engines.local import LocalEngine
 
     if address is not None:
-        raise InvalidInput(f"ray_address={address!r} goes with engine='ray' (--engine ray): 'local' was chosen")
+        raise InvalidInput(f"ray_address={address!r} goes with engine='ray': 'local' was chosen")
     return contextlib.nullcontext(LocalEngine(workers))
 
 

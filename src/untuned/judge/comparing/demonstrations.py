@@ -21,6 +21,12 @@ MOST_COPIED = 60
 BELOW = 10.0
 
 GAME, EQUAL, MIN_MAX = "the game's weights", "equal weights", "min-max-normalised means"
+#: Of copies that count as what is copied.
+DECLARED = ", with the copies declared a family"
+
+
+#: The number of every algorithm from a list of environments, repeated ones included.
+Evaluated = Callable[[list[int]], Floats]
 
 
 def demonstrations(table: ScoreTable, found: Sequence[Way]) -> tuple[Demonstration, ...]:
@@ -146,7 +152,8 @@ def copies(table: ScoreTable) -> Demonstration:
         return Demonstration("copies", title, (f"This takes {why}.",))
     chosen = range(min(m, MOST_COPIED))
     z_aer = percentiles(pools(table)).z_aer
-    by_way = _of_environments(table, z_aer)
+    declared = {f"{name}{DECLARED}": value for name, value in _by_percentiles(z_aer, _shares).items()}
+    by_way = {**_of_environments(table, z_aer), **declared}
     before = {name: value(list(range(m))) for name, value in by_way.items()}
     rows: list[tuple[str | float, ...]] = []
     worst: dict[str, tuple[float, int, int]] = {}
@@ -159,12 +166,18 @@ def copies(table: ScoreTable) -> Demonstration:
             worst[name] = (size, flips, e)
             mean = float(np.mean([each[0] for each in sizes]))
             rows.append((name, float(count), size, table.environments[e], mean, float(flips)))
-    told = [
+    sentences = [
         f"{COPIES[-1]} copies of one environment move a score by up to {size:.3f} under {name} "
-        f"({table.environments[e]}), and {_pairs(flips)} places"
+        f"({table.environments[e]}), and {_pairs(flips)} places."
         for name, (size, flips, e) in worst.items()
+        if name not in declared
     ]
-    sentences = [f"{each}." for each in told]
+    largest = max(worst[name][0] for name in declared)
+    sentences.append(
+        f"Declared a family, copies move no score by more than {largest:.3f}, under the game's weights or equal ones."
+    )
+    if table.families:
+        sentences.append("Here every environment counts by itself, those of declared families, too.")
     if len(chosen) < m:
         sentences.append(f"The first {len(chosen)} of {m} environments were copied in turn.")
     headings = ("way", "copies", "largest move", "of", "mean of largest moves", "pairs that change places, at most")
@@ -177,30 +190,41 @@ def _values(table: ScoreTable) -> dict[str, Floats]:
     return {name: value(every) for name, value in _of_environments(table, z_aer).items()}
 
 
-def _of_environments(table: ScoreTable, z_aer: Floats) -> dict[str, Callable[[list[int]], Floats]]:
+def _of_environments(table: ScoreTable, z_aer: Floats) -> dict[str, Evaluated]:
     """Return functions that evaluate the algorithms on a list of environments, repeated ones included."""
     maps = MinMax("means").on(table).fit(table.cells)
     means = [
         [fit(np.array([np.sort(cell).mean()])) for fit, cell in zip(maps, row, strict=True)] for row in table.cells
     ]
-    n = len(table.algorithms)
-
-    def game(environments: list[int]) -> Floats:
-        repeated = np.ascontiguousarray(z_aer[:, environments])
-        return aggregate(repeated, equilibrium(repeated).q_er)
-
-    def equal(environments: list[int]) -> Floats:
-        repeated = z_aer[:, environments]
-        return aggregate(repeated, np.full(repeated.shape[1:], 1.0 / (n * len(environments))))
 
     def min_max(environments: list[int]) -> Floats:
         weights = np.full(len(environments), 1.0 / len(environments))
         mean = STATISTICS["mean"].value
         return np.array([float(mean([row[e] for e in environments], weights)) for row in means])
 
-    found: dict[str, Callable[[list[int]], Floats]] = {EQUAL: equal, MIN_MAX: min_max}
+    return {**_by_percentiles(z_aer, None), MIN_MAX: min_max}
+
+
+def _by_percentiles(z_aer: Floats, shares_of: Callable[[list[int]], Floats] | None) -> dict[str, Evaluated]:
+    """Return the game's and equal weights of a list of environments, each counting what ``shares_of`` says."""
+    n = z_aer.shape[0]
+
+    def game(environments: list[int]) -> Floats:
+        repeated = np.ascontiguousarray(z_aer[:, environments])
+        share_e = None if shares_of is None else shares_of(environments)
+        return aggregate(repeated, equilibrium(repeated, share_e=share_e).q_er)
+
+    def equal(environments: list[int]) -> Floats:
+        share_e = np.ones(len(environments)) if shares_of is None else shares_of(environments)
+        return aggregate(z_aer[:, environments], np.repeat(share_e[:, None] / (n * share_e.sum()), n, axis=1))
+
     # The game takes two environments.
-    return {GAME: game, **found} if len(table.environments) > 1 else found
+    return {GAME: game, EQUAL: equal} if z_aer.shape[1] > 1 else {EQUAL: equal}
+
+
+def _shares(environments: list[int]) -> Floats:
+    """Return what each environment counts if it and its copies are a family."""
+    return np.array([1.0 / environments.count(each) for each in environments])
 
 
 def _flips(old: Floats, new: Floats) -> int:

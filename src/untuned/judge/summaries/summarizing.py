@@ -285,7 +285,7 @@ def _complete(table: ScoreTable) -> list[int]:
     if not found or not table.environments:
         raise InvalidInput(
             "no algorithm has scores on every environment, so that there is nothing to summarise: leave environments "
-            "out with environments=... (--environments), or add scores"
+            "out with environments=..., or add scores"
         )
     return found
 

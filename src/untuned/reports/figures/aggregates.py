@@ -17,6 +17,7 @@ from untuned.reports.figures.canvas import (
     legend,
     room,
 )
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import shown
 from untuned.reports.styles import styles
 
@@ -122,7 +123,7 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
     if len(everything) == 1:
         only = everything[0]
         words = f"{percent(only.delta)} together" if only.valid else f"aims at {percent(only.delta)} together"
-        ax.set_title(f"Intervals: {labels[0]}, {words}", loc="left", fontsize=SMALL + 0.5)
+        describe(ax, f"Aggregate scores. Intervals: {labels[0]}, {words}.")
         return
     entries = [
         Line2D(
@@ -138,8 +139,10 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
         for each, marker in zip(everything, _cycled(len(everything)), strict=True)
     ]
     title = "intervals, from top to bottom"
+    words = f"Aggregate scores. Intervals, from top to bottom: {'; '.join(labels)}."
     if len({each.delta for each in everything}) == 1:
-        title += f"; each method's together {percent(everything[0].delta)}"
+        words += f" Each method's together: {percent(everything[0].delta)}."
+    describe(ax, words)
     figure = ax.get_figure(root=True)
     if own and figure is not None:
         columns = max(1, int(figure.get_size_inches()[0] / (0.6 + 0.065 * max(map(len, labels)))))

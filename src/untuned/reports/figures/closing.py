@@ -55,7 +55,7 @@ def _panel(ax: "Axes", pair: PairCourse, course: Course, x: Sequence[float], col
     for ends in (pair.low, pair.high):
         ax.plot(x, ends, drawstyle="steps-post", color=colour, linewidth=1.0)
     names = [short(course.algorithms[a], _LETTERS) for a in (pair.ahead, pair.behind)]
-    verdict = sentence(pair).replace("-", "\N{MINUS SIGN}")
+    verdict = sentence(pair).replace("-", "\N{MINUS SIGN}").replace("; ", "\n")
     ax.set_title(f"{names[0]} \N{MINUS SIGN} {names[1]}\n{verdict}", loc="left", fontsize=SMALL + 0.5)
     if pair.decided is not None:
         ax.axvline(x[pair.decided], color=GREY, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from untuned.evaluation import Evaluation, percent
-from untuned.reports.figures.canvas import GREY, SMALL, axes_or_new, drawing, fitting, room
+from untuned.evaluation import Evaluation
+from untuned.reports.figures.canvas import SMALL, axes_or_new, drawing, fitting, room
+from untuned.reports.figures.captions import describe, verdicts_promise
 from untuned.reports.figures.naming import shown
 from untuned.reports.styles import styles
 from untuned.verdicts import NOT_SEPARABLE, Pairs
@@ -133,9 +134,6 @@ def critical_difference(evaluation: Evaluation, *, ax: "Axes | None" = None) -> 
         ax.spines["left"].set_visible(False)
         ax.spines["bottom"].set_visible(False)
         ax.spines["top"].set_visible(True)
-        words = f"bars join, by dots, what is {NOT_SEPARABLE}; together {percent(evaluation.delta)}"
-        words = words if groups else f"all are separable, together {percent(evaluation.delta)}"
-        words += "" if evaluation.valid else ", approximate"
-        words += f"\n{evaluation.rankings[0].title}" if len(evaluation.rankings) > 1 else ""
-        ax.text(0.0, -0.02, words, transform=ax.transAxes, ha="left", va="top", fontsize=SMALL, color=GREY)
+        words = f"Bars join, by dots, what is {NOT_SEPARABLE}." if groups else "All are separable."
+        describe(ax, f"{words} {verdicts_promise(evaluation)}")
     return ax

@@ -25,6 +25,7 @@ from untuned.reports.figures.canvas import (
     sparse,
     tidy,
 )
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import short
 from untuned.reports.figures.score_axis import apply, distribution_steps, quantile_steps, view_of, within
 from untuned.reports.figures.selecting import chosen_algorithms, chosen_environments
@@ -176,11 +177,11 @@ def trials_effect(
         ax.set_ylabel("score")
         ax.set_title(f"{short(algorithm)} on {short(environment)}", loc="left")
         entries, labels = ax.get_legend_handles_labels()
-        note = f"each band holds with probability {percent(evaluation.delta)}"
+        describe(ax, f"Each band holds with probability {percent(evaluation.delta)}.")
         if own:
-            legend(_figure(ax), entries, labels, loc="outside lower center", ncols=3, title=note)
+            legend(_figure(ax), entries, labels, loc="outside lower center", ncols=3)
         else:
-            legend(ax, entries, labels, loc="lower right", title=note)
+            legend(ax, entries, labels, loc="lower right")
     return ax
 
 
@@ -268,13 +269,13 @@ def together(evaluation: Evaluation, known: Bands) -> str:
     # That the bands hold does not depend on the method of the evaluation.
     count = len(known)
     who = (
-        "the band holds"
+        "The band holds"
         if count == 1
-        else "both bands hold together"
+        else "Both bands hold together"
         if count == 2
-        else f"all {count} bands hold together"
+        else f"All {count} bands hold together"
     )
-    return f"{who} with probability {percent(evaluation.delta)}"
+    return f"{who} with probability {percent(evaluation.delta)}."
 
 
 def _one(
@@ -295,11 +296,11 @@ def _one(
         ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
         draw(ax, evaluation, environment, names, known)
         looks = styles(evaluation.algorithms)
-        note = together(evaluation, known)
+        describe(ax, together(evaluation, known))
         if own:
-            legend_below(_figure(ax), names, looks, title=note)
+            legend_below(_figure(ax), names, looks)
         else:
-            legend(ax, handles(names, looks), names, loc=corner, title=note, fontsize=SMALL - 0.5)
+            legend(ax, handles(names, looks), names, loc=corner, fontsize=SMALL - 0.5)
     return ax
 
 
@@ -319,12 +320,13 @@ def _many(
             draw(each, evaluation, place, evaluation.algorithms, known)
         tidy(axes)
         name_grid(axes, places)
-        note = together(evaluation, known)
+        for each in axes:
+            describe(each, together(evaluation, known))
         if ax is None:
-            legend_below(_figure(axes[0]), evaluation.algorithms, looks, title=note)
+            legend_below(_figure(axes[0]), evaluation.algorithms, looks)
         else:
             entries = handles(evaluation.algorithms, looks)
-            legend(axes[0], entries, evaluation.algorithms, loc=corner, title=note, fontsize=SMALL - 1)
+            legend(axes[0], entries, evaluation.algorithms, loc=corner, fontsize=SMALL - 1)
     return axes
 
 

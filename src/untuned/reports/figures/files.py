@@ -19,6 +19,7 @@ from untuned.races.course import Course
 from untuned.reports.bands import bands
 from untuned.reports.curves import algorithms_in, comparable, environments_in
 from untuned.reports.figures.aggregates import aggregate
+from untuned.reports.figures.captions import caption
 from untuned.reports.figures.closing import closing
 from untuned.reports.figures.critical import critical_difference
 from untuned.reports.figures.distributions import distribution_grid, quantile_grid, quantiles_with, trials_effect
@@ -38,6 +39,8 @@ _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "png": {},
 }
+#: What a caption is called in the metadata of a file.
+_CAPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 FORMATS = tuple(_METADATA)
 _SETTINGS: Any = {
     # IDs inside a file are hashes of their content and this salt, not random.
@@ -50,6 +53,8 @@ _DPI = 200
 
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure to a file, and return its path: the suffix says in which format.
+
+    The words for its caption are in the file's metadata: the subject of a PDF, the description of others.
 
     Parameters
     ----------
@@ -70,8 +75,10 @@ def save(figure: Figure, path: str | Path) -> Path:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         _start_again(figure)
+        words = caption(figure)
+        metadata = _METADATA[form] | ({_CAPTION[form]: words} if words else {})
         with mpl.rc_context(_SETTINGS):
-            figure.savefig(place, format=form, dpi=_DPI, metadata=_METADATA[form])
+            figure.savefig(place, format=form, dpi=_DPI, metadata=metadata)
     except OSError as error:
         raise InvalidInput(f"{str(place)!r} cannot be written: {error.strerror}") from None
     return place

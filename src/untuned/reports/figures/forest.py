@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from untuned.evaluation import Evaluation, percent
+from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import GREY, SMALL, axes_or_new, drawing, fitting, room
+from untuned.reports.figures.captions import describe, intervals_promise
 from untuned.reports.figures.naming import shown
 
 if TYPE_CHECKING:
@@ -55,9 +56,8 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         ax.set_yticks(range(len(pairs)), names, fontsize=size)
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("difference of aggregate scores")
-        title = f"{evaluation.rankings[0].title}; together {percent(evaluation.delta)}"
-        title += "" if evaluation.valid else ", approximate"
+        words = "Filled: decided. Hollow: not separable yet."
         if len(pairs) < len(everything):
-            title += f"\n{len(pairs)} of {len(everything)} pairs: those with {labels[everything[0]['a']]}"
-        ax.set_title(title, loc="left", fontsize=SMALL + 0.5)
+            words = f"{len(pairs)} of {len(everything)} pairs: those with {labels[everything[0]['a']]}. {words}"
+        describe(ax, f"{words} {intervals_promise(evaluation)}")
     return ax

@@ -25,6 +25,7 @@ from untuned.reports.figures.canvas import (
     sparse,
     tidy,
 )
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import literal, short
 from untuned.reports.figures.score_axis import apply, view_of, within
 from untuned.reports.styles import Style, styles
@@ -69,6 +70,7 @@ def learning_curves(
         # Many names below take more room, in width as well.
         ax = axes_or_new(ax, COLUMN if len(names) <= 6 else 5.0, 2.6 + 0.1 * len(names))
         note = _note(histories, _draw(ax, histories, environment, names, looks))
+        describe(ax, _INTERVALS)
         ax.set_title(short(environment), loc="left")
         figure = ax.get_figure(root=True)
         if own and figure is not None:
@@ -115,6 +117,7 @@ def learning_curve_grid(
             for count in _draw(each, histories, place, names, looks)
         ]
         note = _note(histories, trials)
+        describe(axes[0], _INTERVALS)
         tidy(axes)
         name_grid(axes, places)
         figure = axes[0].get_figure(root=True)
@@ -254,10 +257,13 @@ def _across(ax: "Axes", end: float) -> None:
     ax.xaxis.set_major_formatter(decimal_formatter())
 
 
+_INTERVALS = f"Median returns; the interval of each point holds with probability {percent(_DELTA)} by itself."
+
+
 def _note(histories: Histories, trials: Sequence[int]) -> str:
     """Return what a curve and its band are."""
     if not trials:
         return "no returns were kept"
     fewest, most = min(trials), max(trials)
     count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"median of {count} {trials_in(histories)}; each point's interval {percent(_DELTA)}"
+    return f"median of {count} {trials_in(histories)}"

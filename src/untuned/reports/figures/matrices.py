@@ -17,6 +17,7 @@ from untuned.reports.figures.canvas import (
     legend,
     room,
 )
+from untuned.reports.figures.captions import describe, verdicts_promise
 from untuned.reports.figures.naming import LONGEST, shown
 from untuned.scores import Floats
 
@@ -96,11 +97,7 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
             Line2D([], [], linestyle="none", marker=marker, color=colour, markersize=5)
             for _, marker, colour in _VERDICTS.values()
         ]
-        title = f"row compared with column; all verdicts together {percent(evaluation.delta)}"
-        if not evaluation.valid:
-            title += ", approximate"
-        if len(evaluation.rankings) > 1:
-            title += f"\n{evaluation.rankings[0].title}"
+        describe(ax, f"Row compared with column. {verdicts_promise(evaluation)}")
         legend(
             ax,
             entries,
@@ -108,7 +105,7 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
             loc="upper center",
             bbox_to_anchor=(0.5, -0.01),
             ncols=3,
-            title=title,
+            title="row compared with column",
             handletextpad=0.1,
             columnspacing=1.0,
         )
@@ -167,7 +164,8 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         _grounds(ax, grounds)
         note = "rank of the mean"
         if small >= _LEAST:
-            note += f"; small print:\nbest\N{EN DASH}worst possible, together {percent(evaluation.delta)}"
+            note += "; small print:\nbest\N{EN DASH}worst possible"
+            describe(ax, f"Small print: ranks that are possible, all together {percent(evaluation.delta)}.")
         elif not known:
             note += "; all ranks are possible"
         ax.set_xlabel(note, fontsize=SMALL)

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from untuned.evaluation import Evaluation, percent
+from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import GREY, PALE, SMALL, axes_or_new, drawing, fitting, room
+from untuned.reports.figures.captions import describe, verdicts_promise
 from untuned.reports.figures.naming import shown
 from untuned.reports.hasse_layout import bundled, layered
 from untuned.reports.styles import styles
@@ -88,13 +89,8 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
         ax.set_xlim(-0.5, layout.width + 0.5)
         ax.set_ylim(down, 0.0)
         ax.set_axis_off()
-        if layout.lines:
-            words = f"above, along lines: better; together {percent(evaluation.delta)}"
-        else:
-            words = f"no two are separable yet at {percent(evaluation.delta)}"
-        words += "" if evaluation.valid else ", approximate"
-        words += f"\n{evaluation.rankings[0].title}" if len(evaluation.rankings) > 1 else ""
-        ax.set_title(words, loc="left", fontsize=SMALL)
+        words = "Above, along lines: better." if layout.lines else "No two are separable yet."
+        describe(ax, f"{words} {verdicts_promise(evaluation)}")
     return ax
 
 
@@ -121,7 +117,5 @@ def _rank_bars(evaluation: Evaluation, ax: "Axes | None") -> "Axes":
         ax.grid(axis="x", color=PALE, linewidth=0.6)
         ax.set_axisbelow(True)
         ax.set_xlabel("rank: best to worst that the verdicts allow, with the rank of the score")
-        words = f"together {percent(evaluation.delta)}{'' if evaluation.valid else ', approximate'}"
-        words = f"{evaluation.rankings[0].title}; {words}" if len(evaluation.rankings) > 1 else words
-        ax.set_title(words, loc="left", fontsize=SMALL)
+        describe(ax, f"Dots: ranks of the scores. Bars: those that the verdicts allow. {verdicts_promise(evaluation)}")
     return ax

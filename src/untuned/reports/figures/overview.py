@@ -9,6 +9,7 @@ from untuned.evaluation import Evaluation
 from untuned.reports.bands import bands
 from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.canvas import SMALL, columns_for, drawing, legend_below, name_grid, tidy
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.distributions import draw_quantiles, together
 from untuned.reports.figures.matrices import draw_verdicts, draw_weights
 from untuned.reports.figures.naming import literal
@@ -60,7 +61,9 @@ def summary(evaluation: Evaluation) -> Figure:
             ax.tick_params(labelsize=SMALL - 1)
         tidy(axes)
         name_grid(axes, places)
-        note = "every trial's score, with medians" if strips else f"quantile functions; {together(evaluation, known)}"
+        note = "every trial's score, with medians" if strips else "quantile functions"
+        if not strips:
+            describe(axes[0], together(evaluation, known))
         if len(places) < len(evaluation.environments):
             note += f"; the {len(places)} of {len(evaluation.environments)} environments that weigh the most"
         size = SMALL if len(evaluation.algorithms) <= 20 else SMALL - 2

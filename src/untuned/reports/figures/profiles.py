@@ -24,6 +24,7 @@ from untuned.reports.figures.canvas import (
     room,
     sparse,
 )
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import shown
 from untuned.reports.styles import styles
 
@@ -78,12 +79,12 @@ def performance_profile(found: Summaries, *, kind: str | None = None, ax: "Axes 
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.set_xlabel("normalised score")
         ax.set_ylabel(_SHARES[profile.name])
-        note = f"bands: {percent(found.delta)} at each threshold, approximate"
+        describe(ax, f"Bands aim at {percent(found.delta)} at each threshold, approximate.")
         figure = ax.get_figure(root=True)
         if own and figure is not None:
-            legend_below(figure, names, looks, title=note)
+            legend_below(figure, names, looks)
         else:
-            legend(ax, handles(names, looks), names, loc="best", title=note, fontsize=SMALL - 0.5)
+            legend(ax, handles(names, looks), names, loc="best", fontsize=SMALL - 0.5)
     return ax
 
 
@@ -128,5 +129,5 @@ def probability_of_improvement(found: Summaries, *, ax: "Axes | None" = None) ->
         ax.set_yticks(range(len(rows)), [f"{labels[row['a']]} > {labels[row['b']]}" for row in rows], fontsize=size)
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("probability of improvement")
-        ax.set_title(f"each interval {percent(found.delta)}, approximate", loc="left", fontsize=SMALL + 0.5)
+        describe(ax, f"Each interval aims at {percent(found.delta)} by itself, approximate.")
     return ax

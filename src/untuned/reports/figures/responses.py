@@ -20,6 +20,7 @@ from untuned.reports.figures.canvas import (
     grid,
     tidy,
 )
+from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import short, shown
 from untuned.reports.figures.score_axis import apply, view_of, within
 
@@ -57,7 +58,8 @@ def hyperparameter(
     with drawing():
         ax = axes_or_new(ax, COLUMN, 2.5)
         _draw(ax, history, name)
-        ax.set_title(f"{short(algorithm, 20)} on {short(environment, 24)}\n{_note()}", loc="left", fontsize=SMALL + 0.5)
+        ax.set_title(f"{short(algorithm, 20)} on {short(environment, 24)}", loc="left", fontsize=SMALL + 0.5)
+        describe(ax, _note())
     return ax
 
 
@@ -89,7 +91,8 @@ def hyperparameter_grid(
         for each, label in zip(axes, labels, strict=True):
             each.set_xlabel(label)
         figure = axes[0].get_figure(root=True)
-        title = f"{short(algorithm)} on {short(environment)}; {_note()}"
+        title = f"{short(algorithm)} on {short(environment)}"
+        describe(axes[0], _note())
         if ax is None and figure is not None:
             figure.suptitle(title, fontsize=SMALL + 0.5, x=0.01, ha="left")
         else:
@@ -172,4 +175,4 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
 
 
 def _note() -> str:
-    return f"medians in bins, each with its interval {percent(_DELTA)}"
+    return f"Scores of trials; medians in bins, each with its interval {percent(_DELTA)}."

@@ -32,6 +32,12 @@ _MEANS = (
     "the runs from W&B as CSV, or pass their TensorBoard files"
 )
 
+_MEANS_OF_JSON = (
+    "has means with their spread ({names}): these are no scores of single runs, and no interval can be computed from "
+    "them. Pass the runs themselves: logs, a table with a row per run, or "
+    "{{algorithm: {{environment: [one score per run]}}}}"
+)
+
 _ENDINGS = {
     **dict.fromkeys((".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib"), _PICKLE),
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
@@ -41,8 +47,20 @@ _ENDINGS = {
 }
 _PICKLED = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
 _SPREAD = re.compile(r"(?<![\w.])-?[\d.]+\s*(?:±|\+/-|\+-|\\pm)\s*[\d.]")
+#: Keys of numbers in JSON, and those that name a spread (rew_std, stderr, ci_low) or a mean.
+_KEY = re.compile(r'"(\w+)"\s*:\s*[\[\d.-]')
+_IS_SPREAD = re.compile(r"(?:\w+_)?(?:std|stdev|stddev|std_?err|std_?dev|sd|sem|ci|ci_?(?:low|high|95))", re.IGNORECASE)
+_IS_MEAN = re.compile(r"(?:\w+_)?(?:mean|avg|average|rew|reward|score|return)s?", re.IGNORECASE)
 #: Latin 1 has the sign in one byte.
 _ENCODINGS = ("utf-8", "latin-1")
+
+
+def means_with_spread(file: File) -> tuple[str, ...]:
+    """Return the keys of a mean and of its spread in a JSON file; none where it does not have both."""
+    keys = list(dict.fromkeys(_KEY.findall(file.head.decode("utf-8", errors="ignore"))))
+    spreads = [key for key in keys if _IS_SPREAD.fullmatch(key)]
+    means = [key for key in keys if _IS_MEAN.fullmatch(key) and key not in spreads]
+    return (means[0], spreads[0]) if means and spreads else ()
 
 
 def _reason(file: File) -> str | None:
@@ -54,6 +72,9 @@ def _reason(file: File) -> str | None:
         for encoding in _ENCODINGS:
             if _SPREAD.search(file.head.decode(encoding, errors="ignore")):
                 return _MEANS
+    if file.suffix == ".json":
+        names = means_with_spread(file)
+        return _MEANS_OF_JSON.format(names=", ".join(names)) if names else None
     return None
 
 

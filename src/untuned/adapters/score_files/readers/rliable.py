@@ -15,6 +15,7 @@ from untuned.adapters.score_files import json_file
 from untuned.adapters.score_files.axes import rows_of_dictionary
 from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reader import Reader, Recognised
+from untuned.adapters.score_files.readers.refused import means_with_spread
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
@@ -29,7 +30,8 @@ _OTHERS = re.compile(rb'"(?:step_count|steps|timestamps|xs|ys|algorithm|environm
 
 def _claims(file: File) -> bool:
     head = file.head.removeprefix(b"\xef\xbb\xbf")
-    return file.suffix == ".json" and _BEGINNING.match(head) is not None and _OTHERS.search(head) is None
+    here = file.suffix == ".json" and _BEGINNING.match(head) is not None and _OTHERS.search(head) is None
+    return here and not means_with_spread(file)
 
 
 def _read(files: Sequence[File], asked: Reading) -> Recognised:

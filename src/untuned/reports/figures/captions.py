@@ -1,0 +1,61 @@
+"""What belongs into a figure's caption: how to read it and what is guaranteed. It is not drawn into the figure."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from untuned.evaluation import Evaluation, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The words of every Axes that has some.
+_words: "WeakKeyDictionary[Axes, str]" = WeakKeyDictionary()
+
+
+def describe(ax: "Axes", words: str) -> None:
+    """Note what the caption of a figure with these Axes says.
+
+    Parameters
+    ----------
+    ax
+        Where something was drawn.
+    words
+        Sentences.
+    """
+    _words[ax] = words
+
+
+def caption(drawn: "Axes | Sequence[Axes] | Figure") -> str:
+    """Return how to read a figure and what its intervals or verdicts promise, for its caption; empty if nothing.
+
+    No figure has this as a title. `save` writes it into the file's metadata.
+
+    Parameters
+    ----------
+    drawn
+        What a function of `untuned.figures` returned.
+    """
+    if isinstance(drawn, Sequence):
+        axes = list(drawn)
+    else:
+        figure = drawn.get_figure(root=True)
+        axes = [drawn] if drawn is not figure else list(figure.get_axes())  # type: ignore[list-item]
+    return " ".join(dict.fromkeys(_words[ax] for ax in axes if ax in _words))
+
+
+def verdicts_promise(evaluation: Evaluation) -> str:
+    """Return under which weights verdicts are, and with which probability they hold."""
+    return _promise(evaluation, "All verdicts together")
+
+
+def intervals_promise(evaluation: Evaluation) -> str:
+    """Return under which weights intervals are, and with which probability they hold."""
+    return _promise(evaluation, "All intervals together")
+
+
+def _promise(evaluation: Evaluation, what: str) -> str:
+    approximate = "" if evaluation.valid else ", approximate"
+    title = evaluation.rankings[0].title
+    return f"{title[0].upper()}{title[1:]}. {what}: {percent(evaluation.delta)}{approximate}."
