@@ -47,8 +47,8 @@ def test_text_json_and_page(call: Call) -> None:
     ("arguments", "words"),
     [
         (("--out", "page.txt"), "let it end in .html"),
-        (("--delta", "2"), "delta=2.0 is outside"),
-        (("--resamples", "0"), "resamples=0 is not allowed"),
+        (("--delta", "2"), "--delta 2.0 is outside"),
+        (("--resamples", "0"), "--resamples 0 is not allowed"),
         (("--algorithms", "mine"), "two or more"),
     ],
 )
