@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from untuned.adapters.score_files.importing import Imported
 from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.sources import read
-from untuned.checking import sound, with_findings
+from untuned.checking import sound, told, with_findings
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
 from untuned.judge.approximate import approximated
@@ -181,8 +181,15 @@ def compare_methods(
         check_page(out)
     judging = Judging(delta=delta, resamples=resamples, seed=seed)
     source = scores if isinstance(scores, Imported) else read(scores, **options)
-    sound(source, options.get("accept") or ())
-    found = compared(source.table, judging, workers=processors() if workers is None else workers, progress=progress)
+    findings = sound(source, options.get("accept") or ())
+    found = compared(
+        source.table,
+        judging,
+        findings=findings,
+        workers=processors() if workers is None else workers,
+        progress=progress,
+    )
+    found = dataclasses.replace(found, notes=(*found.notes, *told(findings)))
     if out is not None:
         from untuned.reports.methods_page.render import save
 
@@ -310,7 +317,8 @@ def summarize(
         weight_e: Floats = evaluation.under(GAME).environment_weights
         kind: Weighting = GAME
     else:
-        q_er = fixed(weights, table.algorithms, table.environments)
+        families = evaluation.judging.families if evaluation is not None else table.families
+        q_er = fixed(weights, table.algorithms, table.environments, families)
         assert q_er is not None
         weight_e = q_er.sum(axis=1)
         kind = UNIFORM if isinstance(weights, str) else "given"

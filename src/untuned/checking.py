@@ -110,14 +110,18 @@ def sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
     return tuple(each for each in found if each.severity != "note")
 
 
+def told(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return findings as sentences, without those that results say by themselves."""
+    return tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
+
+
 def with_findings(found: Evaluation, source: Imported, findings: Sequence[Finding]) -> Evaluation:
     """Return an evaluation that says what was recognised and found in its scores."""
-    said = tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
     origin = {**found.provenance, **({"recognised as": source.summary} if source.summary else {})}
     return dataclasses.replace(
         found,
         findings=tuple(findings),
-        warnings=(*found.warnings, *said),
+        warnings=(*found.warnings, *told(findings)),
         provenance=MappingProxyType(origin),
     )
 

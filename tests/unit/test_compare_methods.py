@@ -11,7 +11,10 @@ from scipy import stats
 
 import untuned
 from untuned.errors import InvalidInput, UnknownName
+from untuned.judge.comparing.compare import compared
 from untuned.judge.comparing.records import MethodComparison
+from untuned.judge.judging import Judging
+from untuned.scores import ScoreTable
 
 RNG = np.random.default_rng(11)
 #: Ratios to "slow" put "wide" ahead, ratios to "wide" put "even" ahead: (10 + 1/10)/2 against 1 in units of slow.
@@ -184,14 +187,11 @@ def test_copies_move_equal_weights_by_what_the_mean_says(found: MethodComparison
 
 
 def test_families_of_a_study(found: MethodComparison) -> None:
-    """Families are part of untuned's own ways; the published ones have none, and say so."""
+    """A family with a copy counts as the environment alone."""
     table = untuned.read_scores({name: {**row, "maze-2": row["maze"]} for name, row in SCORES.items()})
     families = {"mazes": ("maze", "maze-2")}
     declared = untuned.compare_methods(replace(table, families=families), resamples=20, workers=1)
-    skipped = dict(declared.skipped)
-    assert set(skipped) == {f"{name} (as published)" for name in ("pbp", "pbp-t", "bootstrap")}
-    for reason in skipped.values():
-        assert reason == "the study declares families, and in the published game every environment counts by itself"
+    assert declared.skipped == ()
     for name in ("equal weights", "the game's weights"):
         assert declared.way(name).value_a == pytest.approx(found.way(name).value_a)
     shown = next(each for each in declared.demonstrations if each.name == "copies")
@@ -245,3 +245,83 @@ def test_unusual_scores(tmp_path: Path) -> None:
         "performance ratios",
         "significance tests per environment",
     }
+
+
+def test_families_weigh_where_they_can_and_are_declined_in_words_elsewhere() -> None:
+    """Two mazes of one family and an arm: families give a and b one environment each, environments put a ahead."""
+    rng = np.random.default_rng(3)
+    means = {"a": (8.0, 8.0, 5.0), "b": (5.0, 5.0, 8.0), "c": (6.0, 6.0, 6.0)}
+    scores = {
+        name: {place: rng.normal(mean, 1, 20) for place, mean in zip(("maze-1", "maze-2", "arm"), row, strict=True)}
+        for name, row in means.items()
+    }
+    table = ScoreTable.from_dict(scores)
+    found = compared(replace(table, families={"maze": ("maze-1", "maze-2")}), Judging(resamples=20))
+    plain = compared(table, Judging(resamples=20))
+    assert found.skipped == ()
+    for method in ("pbp", "pbp-t", "bootstrap"):
+        name = f"{method} (as published)"
+        assert found.way(name).value_a == pytest.approx(plain.way(name).value_a)
+        assert "Families are not used" in found.way(name).about
+    assert "every family of environments and every reference" in found.way("equal weights").about
+    lows = [min(row[place].min() for row in scores.values()) for place in ("maze-1", "maze-2", "arm")]
+    highs = [max(row[place].max() for row in scores.values()) for place in ("maze-1", "maze-2", "arm")]
+    scaled = [
+        (scores["a"][place].mean() - low) / (high - low)
+        for place, low, high in zip(("maze-1", "maze-2", "arm"), lows, highs, strict=True)
+    ]
+    mean_way = next(way for way in found.ways if way.name.startswith("mean") and way.name.endswith("min-max"))
+    assert mean_way.value_a[0] == pytest.approx(np.dot(scaled, [0.25, 0.25, 0.5]))
+    told = {each.name: " ".join(each.sentences) for each in found.demonstrations}
+    assert "Families are not used" in told["terrible"]
+    assert "every environment counts by itself" in told["copies"]
+    assert "families" not in str(plain.to_json()).lower()
+
+
+def test_one_run_per_cell_cannot_be_resampled() -> None:
+    rng = np.random.default_rng(0)
+    scores = {name: {place: [float(rng.normal())] for place in "xyz"} for name in "abc"}
+    found = untuned.compare_methods(scores, resamples=20, workers=1)
+    skipped = dict(found.skipped)
+    for name in ("bootstrap (as published)", "summaries of min-max-normalised scores"):
+        assert "cannot be resampled" in skipped[name]
+    assert not any("bootstrap" in each.about for each in found.ways)
+
+
+def test_the_condition_of_the_guarantee_stands_with_it(found: MethodComparison, tmp_path: Path) -> None:
+    claim = untuned.evaluate(SCORES).claim
+    assert f"The guaranteed ways: {claim}" in found.notes
+    assert json.loads(found.to_json())["notes"] == list(found.notes)
+    rng = np.random.default_rng(0)
+    in_order = {
+        name: {place: np.sort(rng.normal(mean, 1, 60)) for place in "xy"} for name, mean in (("a", 3), ("b", 0))
+    }
+    page = tmp_path / "page.html"
+    other = untuned.compare_methods(in_order, resamples=20, workers=1, accept=["sorted-rows"], out=page)
+    assert "sorted-rows: the finding was accepted" in " ".join(other.notes)
+    assert "sorted-rows: the finding was accepted" in page.read_text(encoding="utf-8")
+
+
+def test_missing_cells_are_explained() -> None:
+    scores = {name: dict(row) for name, row in SCORES.items()}
+    del scores["poor"]["arm"]
+    found = untuned.compare_methods(scores, resamples=20, workers=1)
+    assert "poor has no scores on arm: it has no summary" in " ".join(found.notes)
+    ratios = next(each for each in found.demonstrations if each.name == "ratios")
+    assert ratios.sentences == ("Ratios need scores of every algorithm on every environment.",)
+
+
+def test_facts_on_a_pair_are_those_of_the_ways(found: MethodComparison) -> None:
+    way = next(each for each in found.ways if each.name.startswith("mean") and each.name.endswith("min-max"))
+    for each in found.disagreements:
+        a, b = found.algorithms.index(each.a), found.algorithms.index(each.b)
+        gap = way.value_a[a] - way.value_a[b]
+        said = f"min-max-normalised means differ by {abs(gap):.3f} on average for {each.a if gap > 0 else each.b}"
+        assert said in " ".join(each.why)
+
+
+def test_promises_of_tests_and_words_on_contradictions(found: MethodComparison) -> None:
+    assert found.way("t tests").promise == "none"
+    assert found.way("t tests, Bonferroni").promise == "approximate"
+    contradicted = any(found.contradictions(each) for each in found.ways)
+    assert ("a contradicted conclusion need not be wrong" in " ".join(found.sentences())) == contradicted

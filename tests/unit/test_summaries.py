@@ -353,3 +353,63 @@ def test_random_policies_of_other_environments_are_refused() -> None:
         summaries.random_policies(["atari"])
     with pytest.raises(InvalidInput, match="one string"):
         summaries.random_policies("cart-pole")
+
+
+# --- families, undefined ratios, intervals that say nothing
+
+FAMILIES = {"maze": ["maze-1", "maze-2"]}
+
+
+def with_variants() -> dict[str, dict[str, list[float]]]:
+    rng = np.random.default_rng(5)
+    means = {"a": (1.0, 1.0, 0.0), "b": (0.0, 0.0, 1.0)}
+    places = ("maze-1", "maze-2", "arm")
+    return {
+        name: {place: rng.normal(mean, 0.2, 6).tolist() for place, mean in zip(places, row, strict=True)}
+        for name, row in means.items()
+    }
+
+
+def test_equal_weights_are_those_of_families() -> None:
+    scores = with_variants()
+    evaluation = untuned.evaluate(scores, families=FAMILIES)
+    found = summaries.summarize(evaluation, "mean", resamples=20)
+    assert found.weight_e == pytest.approx(evaluation.under("uniform").environment_weights)
+    assert found.weight_e == pytest.approx([0.25, 0.25, 0.5])
+    assert "families have equal weights" in found.basis
+    assert found.summaries[0].value_a[0] == pytest.approx(
+        np.mean([np.mean([scores["a"]["maze-1"], scores["a"]["maze-2"]]), np.mean(scores["a"]["arm"])])
+    )
+    given = summaries.summarize(evaluation, "mean", weights={"maze": 1.0, "arm": 3.0}, resamples=20)
+    assert given.weight_e == pytest.approx([0.125, 0.125, 0.75])
+    assert "environments have equal weights" in summaries.summarize(scores, "mean", resamples=20).basis
+
+
+def test_resamples_without_ratios_leave_no_interval() -> None:
+    """Some resamples of a on x have a mean of 0 or below: medians and trimmed means must not skip them."""
+    row = {"y": [1.0, 2.0, 3.0, 2.5], "w": [1.0, 2.0, 3.0, 2.2]}
+    table = ScoreTable.from_dict({"a": {"x": [-1.0, 1.0, 1.0, 1.0], **row}, "b": {"x": [1.0, 2.0, 3.0, 4.0], **row}})
+    for interval in ("percentile", "bca"):
+        found = summarized(
+            table, ["mean", "median", "iqm", "profile"], normalise="ratio:a", interval=interval, resamples=500
+        )
+        for each in found.summaries:
+            assert np.isfinite(each.value_a).all()
+            assert np.isnan([each.low_a, each.high_a]).all()
+            assert f"there is no interval of the {each.statistic.title}" in " ".join(found.notes)
+        assert np.isnan(found.profiles[0].low_at).all()
+        assert "the profile has no interval at some thresholds" in " ".join(found.notes)
+
+
+def test_words_for_probabilities_of_improvement() -> None:
+    apart: Scores = {"a": {"x": [10.0, 11.0, 12.0] * 4}, "b": {"x": [0.0, 1.0, 2.0] * 4}}
+    assert "Probabilities of improvement of a over b in resamples are the same: the interval has no width" in notes(
+        apart, "poi"
+    )
+    near: Scores = {"a": {"x": [1.0, 2.0, 3.0, 4.0]}, "b": {"x": [0.0, 0.5, 1.5, 3.5]}}
+    table = ScoreTable.from_dict(near)
+    outside = "Some basic intervals of probabilities or shares end outside [0, 1]"
+    for interval in ("basic", "percentile"):
+        said = " ".join(summarized(table, "poi", interval=interval, resamples=500).notes)
+        assert (outside in said) == (interval == "basic")
+        assert "no width" not in said

@@ -82,6 +82,9 @@ def _print(found: "MethodComparison") -> None:
     if found.skipped:
         screen.print()
         say(*(f"Not possible: {name}: {reason}" for name, reason in found.skipped))
+    if found.notes:
+        screen.print()
+        say(*(f"Note: {note}" for note in found.notes))
     for each in found.disagreements[:_SHOWN]:
         screen.print()
         say(f"{each.a} or {each.b}?", style="bold")

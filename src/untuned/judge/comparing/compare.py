@@ -1,13 +1,15 @@
 """Every way of evaluating on the same scores: what each concludes, where they disagree, and why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
 from untuned.judge.comparing.demonstrations import demonstrations
 from untuned.judge.comparing.records import Disagreement, MethodComparison, Way
-from untuned.judge.comparing.ways import Asked, ways
+from untuned.judge.comparing.ways import NO_FAMILIES, Asked, ways
 from untuned.judge.judging import Judging
 from untuned.judge.percentiles import percentiles
 from untuned.judge.pool import pools
@@ -20,7 +22,12 @@ _STEPS = 9
 
 
 def compared(
-    table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Progress | None = None
+    table: ScoreTable,
+    judging: Judging,
+    *,
+    findings: Sequence[Finding] = (),
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> MethodComparison:
     """Return what each way of evaluating concludes from a table.
 
@@ -30,6 +37,8 @@ def compared(
         The scores of two algorithms or more.
     judging
         Delta, resamples, the seed, and what untuned's own rankings take.
+    findings
+        What was found in the scores, and accepted.
     workers
         How many threads; no number depends on it.
     progress
@@ -45,9 +54,16 @@ def compared(
             progress("ways of evaluating", done, _STEPS)
         done += 1
 
-    found, skipped = ways(Asked(table, judging, workers), step)
+    asked = Asked(table, judging, workers, tuple(findings))
+    found, skipped = ways(asked, step)
     step("demonstrations")
-    shown = demonstrations(table, found)
+    shown = tuple(
+        replace(each, sentences=(*each.sentences, NO_FAMILIES.strip()))
+        # Ratios are those of the ways, which use families; that of copies says so itself.
+        if asked.families is not None and each.rows and each.name == "terrible"
+        else each
+        for each in demonstrations(table, found)
+    )
     if progress is not None:
         progress("ways of evaluating", _STEPS, _STEPS)
     return MethodComparison(
@@ -57,14 +73,15 @@ def compared(
         judging.seed,
         found,
         skipped,
-        disagreements(table, found),
+        disagreements(asked, found),
         shown,
+        tuple(dict.fromkeys(note for each in found for note in each.notes)),
     )
 
 
-def disagreements(table: ScoreTable, found: tuple[Way, ...]) -> tuple[Disagreement, ...]:
+def disagreements(asked: Asked, found: tuple[Way, ...]) -> tuple[Disagreement, ...]:
     """Return the pairs about which ways contradict each other, with facts that explain it."""
-    facts = _Facts(table, found)
+    table, facts = asked.table, _Facts(asked, found)
     listed = []
     for a in range(len(table.algorithms)):
         for b in range(a + 1, len(table.algorithms)):
@@ -87,17 +104,16 @@ def disagreements(table: ScoreTable, found: tuple[Way, ...]) -> tuple[Disagreeme
 class _Facts:
     """What explains why ways disagree about a pair."""
 
-    def __init__(self, table: ScoreTable, found: tuple[Way, ...]) -> None:
+    def __init__(self, asked: Asked, found: tuple[Way, ...]) -> None:
+        table = asked.table
         self.table, self.found = table, found
+        self.weight_e, self.what_counts = asked.weights(asked.table.environments), asked.what_counts
         self.z_aer = percentiles(pools(table)).z_aer
         self.normalised_ae: Floats | None = None
         if not table.missing:
-            maps = MinMax("means").on(table).fit(table.cells)
+            maps = MinMax("scores").on(table).fit(table.cells)
             self.normalised_ae = np.array(
-                [
-                    [float(fit(np.array([np.sort(cell).mean()]))[0]) for fit, cell in zip(maps, row, strict=True)]
-                    for row in table.cells
-                ]
+                [[float(fit(np.sort(cell)).mean()) for fit, cell in zip(maps, row, strict=True)] for row in table.cells]
             )
 
     def about(self, a: int, b: int) -> tuple[str, ...]:
@@ -108,14 +124,15 @@ class _Facts:
         ahead, behind = int((win_e > 0.5).sum()), int((win_e < 0.5).sum())
         sentences = [
             f"Runs of {one} score more than runs of {other} more often than not on {ahead} of {m} environments, less "
-            f"often on {behind}; the mean probability is {win_e.mean():.2f}. Percentiles, ranks, tests and the "
-            "probability of improvement count this."
+            f"often on {behind}; the mean probability over {self.what_counts} is {win_e @ self.weight_e:.2f}. "
+            "Percentiles, ranks, tests and the probability of improvement count this."
         ]
         if self.normalised_ae is not None:
             difference_e = self.normalised_ae[a] - self.normalised_ae[b]
-            mean = float(difference_e.mean())
+            mean = float(difference_e @ self.weight_e)
             leader = one if mean > 0 else other
-            e = int(np.argmax(difference_e if mean > 0 else -difference_e))
+            towards_e = self.weight_e * (difference_e if mean > 0 else -difference_e)
+            e = int(np.argmax(towards_e))
             sentences.append(
                 f"By how much: min-max-normalised means differ by {abs(mean):.3f} on average for {leader}, by "
                 f"{abs(difference_e[e]):.3f} on {self.table.environments[e]} alone. Means of normalised scores and "
@@ -141,6 +158,6 @@ class _Facts:
             return ()
         leader = self.table.algorithms[a if gaps[0] > 0 else b]
         return (
-            f"The game puts {leader} ahead and equal weights do not: the game gives most weight to the environments "
-            "and references that are hardest for algorithms that are strong otherwise.",
+            f"The game puts {leader} ahead and equal weights do not: the game can give more weight to environments "
+            "and references that are hard for algorithms that are strong otherwise.",
         )

@@ -55,11 +55,10 @@ def ratios(table: ScoreTable, found: Sequence[Way]) -> Demonstration:
     title = "The order by performance ratios depends on the denominator"
     chosen = [each for each in found if each.name.startswith("ratios to ") and each.name.endswith(", arithmetic")]
     if not chosen:
-        return Demonstration(
-            "ratios",
-            title,
-            ("Ratios need an environment on which every algorithm has a positive mean score, and there is none here.",),
-        )
+        why = "an environment on which every algorithm has a positive mean score, and there is none here"
+        if table.missing:
+            why = "scores of every algorithm on every environment"
+        return Demonstration("ratios", title, (f"Ratios need {why}.",))
     n = len(table.algorithms)
     orders = {each.rank_a for each in chosen}
     flipped = {

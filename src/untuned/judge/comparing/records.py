@@ -38,6 +38,8 @@ class Way:
         Whether it concludes that a is better than b, ``[a, b]``.
     higher_is_better
         Whether larger numbers are better.
+    notes
+        What a reader must know of it.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Way:
     high_a: Floats
     better_ab: Bools
     higher_is_better: bool = True
+    notes: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -140,6 +143,8 @@ class MethodComparison:
         Pairs about which ways contradict each other, those with the most contradictions first.
     demonstrations
         Arguments about ways, measured on these scores.
+    notes
+        What a reader must know: what the guaranteed ways promise and on which condition, and what limits others.
     """
 
     scores: ScoreTable
@@ -150,6 +155,7 @@ class MethodComparison:
     skipped: tuple[tuple[str, str], ...]
     disagreements: tuple[Disagreement, ...]
     demonstrations: tuple[Demonstration, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -206,6 +212,7 @@ class MethodComparison:
         told = [f"{name} ({number})" for number, name in sorted(wrong, key=lambda each: -each[0]) if number]
         if told:
             found.append(f"Conclusions that a guaranteed verdict contradicts: {listed(told)}.")
+            found.append("Ways answer different questions: a contradicted conclusion need not be wrong.")
         return found
 
     def names(self, numbers: Sequence[int]) -> str:
@@ -249,6 +256,7 @@ class MethodComparison:
                 }
                 for each in self.ways
             ],
+            "notes": list(self.notes),
             "skipped": [{"name": name, "reason": reason} for name, reason in self.skipped],
             "disagreements": [
                 {
@@ -285,7 +293,8 @@ class MethodComparison:
             f"({each.decided} decided, {each.promise})"
             for each in self.ways
         ]
-        return "\n".join([*lines, *(f"{name}: {reason}" for name, reason in self.skipped)])
+        lines += [f"{name}: {reason}" for name, reason in self.skipped]
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
 
 def _number(value: float) -> float | None:

@@ -1,13 +1,15 @@
 """The ways of evaluating that are compared. Each is what its users do, conclusions included."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
+from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
 from untuned.evaluation import Evaluation
+from untuned.families import Families, among, count, shares
 from untuned.judge.comparing.records import Bools, Promise, Way
 from untuned.judge.judging import Judging
 from untuned.judge.summaries.normalisations import Ratio
@@ -19,6 +21,8 @@ from untuned.scores import Floats, ScoreTable
 VERDICTS = "its verdicts"
 APART = "intervals that do not overlap"
 ORDER = "the order alone"
+#: For what knows no families.
+NO_FAMILIES = " Families are not used: every environment counts by itself."
 
 #: Called with the name of a way before it begins.
 Step = Callable[[str], None]
@@ -36,11 +40,42 @@ class Asked:
         Delta, resamples, seed and families; what else it says is not used.
     workers
         How many threads; no number depends on it.
+    findings
+        What was found in the scores, and accepted.
     """
 
     table: ScoreTable
     judging: Judging
     workers: int
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def families(self) -> Families | None:
+        """The families in use, of several variants each; None for none."""
+        given = self.table.families if self.judging.families is None else self.judging.families
+        return given if shares(given, self.table.environments) is not None else None
+
+    def weights(self, environments: Sequence[str]) -> Floats:
+        """Return equal weights of families, or of environments where there are none, summing to 1.
+
+        Parameters
+        ----------
+        environments
+            Those that count.
+        """
+        families = among(self.families, environments)
+        share_e = shares(families, environments)
+        return (np.ones(len(environments)) if share_e is None else share_e) / count(families, environments)
+
+    @property
+    def what_counts(self) -> str:
+        """What means weigh equally."""
+        return "environments" if self.families is None else "families"
+
+    @property
+    def without_families(self) -> str:
+        """A sentence for ways that know no families, where there are some."""
+        return "" if self.families is None else NO_FAMILIES
 
 
 def ways(asked: Asked, step: Step) -> tuple[tuple[Way, ...], tuple[tuple[str, str], ...]]:
@@ -69,35 +104,55 @@ def ways(asked: Asked, step: Step) -> tuple[tuple[Way, ...], tuple[tuple[str, st
 def guaranteed(asked: Asked) -> Iterator[Way]:
     """Yield untuned's rankings and its verdicts on two algorithms alone."""
     judging = asked.judging
-    found = judging.judge(asked.table, workers=asked.workers)
+    found = replace(judging.judge(asked.table, workers=asked.workers), findings=asked.findings)
+    notes = (f"The guaranteed ways: {found.claim}", *found.warnings)
+    each_one = "environment" if asked.families is None else "family of environments"
     abouts = {
         "game": "Mean percentiles among all algorithms' runs, weighed by the equilibrium of the paper's game.",
-        "uniform": "Mean percentiles among all algorithms' runs, every environment and reference weighing the same.",
+        "uniform": f"Mean percentiles among all algorithms' runs, every {each_one} and every reference weighing the "
+        "same.",
         "given": "Mean percentiles among all algorithms' runs, by the given weights.",
     }
     for each in found.each_ranking:
         ranking = each.rankings[0]
-        yield _of_evaluation(ranking.title, abouts[ranking.weights], "guaranteed", each)
+        yield _of_evaluation(ranking.title, abouts[ranking.weights], "guaranteed", each, notes)
     if (direct := found.head_to_head) is not None:
         n = len(asked.table.algorithms)
         others = ~np.eye(n, dtype=bool)
         mean = np.where(others, direct.win_ab, 0.0).sum(axis=1) / max(1, n - 1)
         yield Way(
             "head to head",
-            "The mean over environments of the probability that a run of one scores more than a run of the other; the "
-            "number is the mean over opponents.",
+            f"The mean over {asked.what_counts} of the probability that a run of one scores more than a run of the "
+            "other; the number is the mean over opponents.",
             "guaranteed",
             VERDICTS,
             mean,
             *_no_interval(n),
             direct.better_ab,
+            notes=notes,
         )
 
 
-def _of_evaluation(name: str, about: str, promise: Promise, found: Evaluation) -> Way:
+def _of_evaluation(name: str, about: str, promise: Promise, found: Evaluation, notes: tuple[str, ...] = ()) -> Way:
     ranking = found.rankings[0]
-    better_ab = ranking.pairs.better_ab
-    return Way(name, about, promise, VERDICTS, ranking.score_a, ranking.low_a, ranking.high_a, better_ab)
+    return Way(
+        name,
+        about,
+        promise,
+        VERDICTS,
+        ranking.score_a,
+        ranking.low_a,
+        ranking.high_a,
+        ranking.pairs.better_ab,
+        notes=notes,
+    )
+
+
+def _can_be_resampled(table: ScoreTable) -> None:
+    if (table.trials == 1).any():
+        raise InvalidInput(
+            "some algorithm has one run on some environment, which cannot be resampled: take two or more"
+        )
 
 
 def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
@@ -109,10 +164,8 @@ def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
 
     def evaluate(asked: Asked) -> Iterator[Way]:
         given = asked.judging
-        if asked.table.families:
-            raise InvalidInput(
-                "the study declares families, and in the published game every environment counts by itself"
-            )
+        if method == "bootstrap":
+            _can_be_resampled(asked.table)
         judging = Judging(
             intervals=method,
             conventions="paper",
@@ -121,9 +174,10 @@ def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
             resamples=given.resamples,
             seed=given.seed,
             refine=0,
+            families={},
         )
         found = judging.judge(asked.table, workers=asked.workers)
-        yield _of_evaluation(f"{method} (as published)", about, "approximate", found)
+        yield _of_evaluation(f"{method} (as published)", about + asked.without_families, "approximate", found)
 
     return evaluate
 
@@ -133,11 +187,14 @@ def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
 
 def familiar(asked: Asked) -> Iterator[Way]:
     """Yield mean, median and interquartile mean of min-max-normalised scores, and the probability of improvement."""
+    _can_be_resampled(asked.table)
     several = len(asked.table.algorithms) > 1
+    weight_e = asked.weights(asked.table.environments)
     found = summarized(
         asked.table,
         ["mean", "median", "iqm", *(["poi"] if several else [])],
         normalise="min-max",
+        weight_e=weight_e,
         delta=asked.judging.delta,
         resamples=asked.judging.resamples,
         seed=asked.judging.seed,
@@ -147,18 +204,19 @@ def familiar(asked: Asked) -> Iterator[Way]:
         yield Way(
             f"{each.statistic.title}, min-max",
             f"The {each.statistic.title} of scores between the lowest (0) and the highest (1) of every environment, "
-            "with a stratified percentile bootstrap.",
+            f"{asked.what_counts} weighing the same, with a stratified percentile bootstrap.",
             "approximate",
             APART,
             each.value_a,
             each.low_a,
             each.high_a,
             _apart(each.low_a, each.high_a),
+            notes=tuple(f"Min-max summaries: {note}" for note in found.notes),
         )
-    yield from _improvement(found)
+    yield from _improvement(asked, found)
 
 
-def _improvement(found: Summaries) -> Iterator[Way]:
+def _improvement(asked: Asked, found: Summaries) -> Iterator[Way]:
     if found.improvement is None:
         return
     n = len(found.algorithms)
@@ -169,8 +227,8 @@ def _improvement(found: Summaries) -> Iterator[Way]:
     low_ab = np.where(np.eye(n, dtype=bool), np.nan, found.improvement.low_ab)
     yield Way(
         "probability of improvement",
-        "The probability that a run of one scores more than a run of the other, averaged over environments, with a "
-        "stratified percentile bootstrap; the number is the mean over opponents.",
+        f"The probability that a run of one scores more than a run of the other, averaged over {asked.what_counts}, "
+        "with a stratified percentile bootstrap; the number is the mean over opponents.",
         "approximate",
         "intervals above 1/2",
         value_a,
@@ -195,7 +253,7 @@ def ratios(asked: Asked) -> Iterator[Way]:
     chosen = table.select(environments=positive)
     left_out = len(table.environments) - len(positive)
     where = f", on the {len(positive)} environments where all mean scores are positive" if left_out else ""
-    weights = np.full(len(positive), 1.0 / len(positive))
+    weights = asked.weights(positive)
     for denominator in table.algorithms:
         maps = Ratio(denominator).on(chosen).fit(chosen.cells)
         cells = [[fit(np.sort(cell)) for fit, cell in zip(maps, row, strict=True)] for row in chosen.cells]
@@ -203,7 +261,7 @@ def ratios(asked: Asked) -> Iterator[Way]:
             value_a = np.array([float(STATISTICS[name].value(row, weights)) for row in cells])
             yield Way(
                 f"ratios to {denominator}, {word}",
-                f"The {word} mean over environments of the mean score divided by that of {denominator}{where}.",
+                f"The {word} mean over {asked.what_counts} of the mean score divided by that of {denominator}{where}.",
                 "none",
                 ORDER,
                 value_a,
@@ -226,16 +284,23 @@ def tests(asked: Asked) -> Iterator[Way]:
                 ahead_abe[a, b, e] = table.cells[a][e].mean() > table.cells[b][e].mean()
                 if a < b:
                     p_abe[a, b, e] = p_abe[b, a, e] = welch(table.cells[a][e], table.cells[b][e])
-    count = m * n * (n - 1) // 2
-    for name, level, about in (
-        ("t tests", delta, "Welch's t test of every two algorithms on every environment, not corrected"),
-        ("t tests, Bonferroni", delta / max(1, count), f"The same, corrected by Bonferroni for all {count:,} tests"),
+    total = m * n * (n - 1) // 2
+    by_itself: Promise = "none"
+    together: Promise = "approximate"
+    for name, promise, level, about in (
+        ("t tests", by_itself, delta, "Welch's t test of every two algorithms on every environment, not corrected"),
+        (
+            "t tests, Bonferroni",
+            together,
+            delta / max(1, total),
+            f"The same, corrected by Bonferroni for all {total:,} tests",
+        ),
     ):
         won_ab = ((p_abe < level) & ahead_abe).sum(axis=2)
         yield Way(
             name,
-            f"{about}; the number is wins less losses.",
-            "approximate",
+            f"{about}; the number is wins less losses.{asked.without_families}",
+            promise,
             "more environments won than lost, by significant tests",
             (won_ab - won_ab.T).sum(axis=1).astype(np.float64),
             *_no_interval(n),
@@ -271,7 +336,7 @@ def mean_rank(asked: Asked) -> Iterator[Way]:
     yield Way(
         "mean rank",
         "The mean over environments of the rank by mean scores; Nemenyi's critical difference is "
-        f"{critical:.2f} ranks.",
+        f"{critical:.2f} ranks.{asked.without_families}",
         "approximate",
         "ranks further apart than the critical difference",
         value_a,

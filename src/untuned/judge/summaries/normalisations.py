@@ -241,8 +241,8 @@ class Ratio:
 
 
 def _multiples(unit: float) -> Map:
-    # Of resamples only: to a mean of 0 there are no ratios, and the interval says so.
-    return (lambda scores: scores / unit) if unit else (lambda scores: np.full(scores.shape, np.nan))
+    # Of resamples only: to a mean that is not positive there are no ratios, and the interval says so.
+    return (lambda scores: scores / unit) if unit > 0.0 else (lambda scores: np.full(scores.shape, np.nan))
 
 
 @dataclass(frozen=True)

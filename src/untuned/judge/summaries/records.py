@@ -128,7 +128,9 @@ class Summaries:
     @property
     def basis(self) -> str:
         """One sentence on the scores and their weights."""
-        return f"Scores {self.scale}; environments have {TITLES[self.weights]}."
+        # Environments that differ under equal weights are variants: families have equal weights.
+        differ = self.weights == "uniform" and not np.allclose(self.weight_e, self.weight_e[0])
+        return f"Scores {self.scale}; {'families' if differ else 'environments'} have {TITLES[self.weights]}."
 
     @property
     def guaranteed(self) -> tuple[str, ...]:

@@ -241,6 +241,11 @@ def summarized(
         square = [_spread_out(np.array(_spread_out(each, chosen, n)).T, chosen, n).T for each in arrays]
         improvement = Improvement(*square)
     notes = (*_notes(table, complete), *scale.notes, *_about(summaries, table, complete))
+    notes += (*_about_profiles(profiles, table, complete), *_about_improvement(improvement, table, complete))
+    shares = [(each.low_at, each.high_at) for each in profiles]
+    shares += [] if improvement is None else [(improvement.low_ab, improvement.high_ab)]
+    if interval == "basic" and any((low < -_ROUNDING).any() or (high > 1.0 + _ROUNDING).any() for low, high in shares):
+        notes += ("Some basic intervals of probabilities or shares end outside [0, 1]: read such ends as 0 or 1.",)
     return Summaries(
         table.algorithms,
         table.environments,
@@ -372,7 +377,11 @@ class _Resampling:
     def _evaluate(self, cells: Cells, pieces: Sequence[_Piece], found: dict[str, Floats], b: int) -> None:
         for a, row in enumerate(_normalised(cells, self.scale)):
             for piece in pieces:
-                found[piece.name][b, a] = piece.value(row, self.weights)
+                found[piece.name][b, a] = self._value(piece, row)
+
+    def _value(self, piece: _Piece, row: Sequence[Floats]) -> Floats | float:
+        """Return a piece of an algorithm's cells; NaN where a normalised score is undefined."""
+        return np.nan if np.isnan(np.concatenate(row)).any() else piece.value(row, self.weights)
 
     def acceleration(self, piece: _Piece) -> Floats:
         """Return BCa's acceleration of a piece, [algorithm, ...]."""
@@ -397,7 +406,8 @@ class _Resampling:
 
         def value(given: Sequence[Floats]) -> Floats:
             cells = [given[a * m : (a + 1) * m] for a in range(n)]
-            return np.array([piece.value(row, self.weights) for row in _normalised(cells, self.scale)])
+            rows = _normalised(cells, self.scale)
+            return np.array([np.broadcast_to(self._value(piece, row), piece.shape) for row in rows])
 
         return acceleration(jackknifed(samples, value), (n, *piece.shape))
 
@@ -512,5 +522,49 @@ def _about(summaries: Sequence[Summary], table: ScoreTable, complete: Sequence[i
             notes.append(
                 f"{', '.join(endless)}: there is no interval of the {title}, which some resamples do not have or all "
                 "have on one side of the estimate."
+            )
+    return notes
+
+
+#: Ends that are outside [0, 1] by less are the order of summation.
+_ROUNDING = 1e-9
+
+
+def _about_profiles(profiles: Sequence[Profile], table: ScoreTable, complete: Sequence[int]) -> list[str]:
+    """Return notes on profiles without intervals."""
+    notes = []
+    for each in profiles:
+        endless = [
+            table.algorithms[a]
+            for a in complete
+            if np.isfinite(each.share_at[a]).all() and not np.isfinite([each.low_at[a], each.high_at[a]]).all()
+        ]
+        if endless:
+            notes.append(
+                f"{', '.join(endless)}: the {each.name} has no interval at some thresholds, as some resamples have no "
+                "value or all have one on one side of the estimate."
+            )
+    return notes
+
+
+def _about_improvement(found: Improvement | None, table: ScoreTable, complete: Sequence[int]) -> list[str]:
+    """Return notes on probabilities of improvement whose intervals have no width or do not exist."""
+    if found is None:
+        return []
+    notes = []
+    pairs = [(a, b) for a in complete for b in complete if a < b and (table.trials[[a, b]] > 1).any()]
+    ends = {pair: (found.low_ab[pair], found.high_ab[pair]) for pair in pairs}
+    flat = [pair for pair, (low, high) in ends.items() if np.isclose(low, high, rtol=0.0, atol=_ROUNDING)]
+    endless = [pair for pair, each in ends.items() if not np.isfinite(each).all()]
+    for chosen, words in (
+        (flat, "are the same: the interval has no width, and says nothing on what other runs would give"),
+        (endless, "are all on one side of the estimate: there is no interval"),
+    ):
+        if chosen:
+            a, b = chosen[0]
+            more = f" (and {len(chosen) - 1} more {'pair' if len(chosen) == 2 else 'pairs'})" if len(chosen) > 1 else ""
+            notes.append(
+                f"Probabilities of improvement of {table.algorithms[a]} over {table.algorithms[b]}{more} in resamples "
+                f"{words}."
             )
     return notes

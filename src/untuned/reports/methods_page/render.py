@@ -119,6 +119,7 @@ def _content(found: MethodComparison) -> dict[str, Any]:
         "total": n * (n - 1) // 2,
         "ways": ways,
         "skipped": found.skipped,
+        "notes": found.notes,
         "disagreements": found.disagreements,
         "demonstrations": found.demonstrations,
         "level": percent(found.delta),
