@@ -100,7 +100,7 @@ def test_the_table_of_findings_is_current() -> None:
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
     shown = {code.strip("`"): set(severity.split(" or ")) for code, severity, *_ in cells}
     assert len(shown) == len(cells)
-    assert shown.keys() == {*CHECKS, *CODES, "curves", "not-finite"}
+    assert shown.keys() == {*CHECKS, *CODES, "curves", "damaged-results", "not-finite"}
     assert shown == findings()
 
 
