@@ -670,7 +670,9 @@ class Store:
             # Another number once another connection has written.
             (number,) = self._connection.execute("PRAGMA data_version").fetchone()
             if self._study is None or number != self._study_version:
-                self._study, self._study_version = self._read_facts(), number
+                # The facts and their digest are of one state.
+                with self._reading():
+                    self._study, self._study_version = self._read_facts(), number
             return self._study
 
     def _read_facts(self) -> StudyFacts:
@@ -833,8 +835,11 @@ class Store:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let the queries inside see one state of the store."""
+        """Let the queries inside see one state of the store: that of the block or transaction around, if any."""
         with explained(self._path):
+            if self._connection.in_transaction:
+                yield
+                return
             self._connection.execute("BEGIN")
             try:
                 yield
