@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.stores import made
-from untuned.collect.store import digests
-from untuned.collect.store.store import Store
+from untuned.collect.store import digests, schema
+from untuned.collect.store.store import RESULTS_NAME, Store
 
 
 @pytest.fixture
@@ -32,3 +32,25 @@ def test_facts_that_change_while_they_are_read(writer: Store, monkeypatch: pytes
         assert reader.wanted[cell] == 3
         monkeypatch.undo()
         assert reader.wanted[cell] == 4
+
+
+def test_a_store_that_is_migrated_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "study", 3)
+    connection = sqlite3.connect(folder / RESULTS_NAME, isolation_level=None)
+    connection.execute("DROP TABLE digest")
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    tables = schema._tables
+
+    def late(connection: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+        monkeypatch.setattr(schema, "_tables", tables)
+        Store.open(folder, write=True).close()
+        return tables(connection)
+
+    # What the reader has open keeps the log of the writer in place.
+    with Store.open(folder) as reader:
+        monkeypatch.setattr(schema, "_tables", late)
+        with Store.open(folder) as other:
+            assert schema._tables is tables
+            assert other.counts() == reader.counts()
+            assert schema.version(other._connection) == len(schema.STEPS)

@@ -103,8 +103,15 @@ def check_is_store(connection: sqlite3.Connection, place: str, steps: Sequence[S
         For other programs' databases, for newer stores, and for other tables than a store has.
     """
     newest = len(steps)
-    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-    found = version(connection)
+    # One state: a writer may migrate the store meanwhile.
+    connection.execute("BEGIN")
+    try:
+        application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+        found = version(connection)
+        tables = _tables(connection)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     if application != APPLICATION_ID or found < 1:
         raise StoreError(f"{place} is a database, but not a study's results: check the folder's name")
     if found > newest:
@@ -112,7 +119,7 @@ def check_is_store(connection: sqlite3.Connection, place: str, steps: Sequence[S
             f"{place} was written by a newer untuned (its format is {found}, this one knows up to {newest}): "
             "pip install --upgrade untuned"
         )
-    if _tables(connection) != _tables_of(tuple(steps[:found])):
+    if tables != _tables_of(tuple(steps[:found])):
         raise StoreError(
             f"{place} does not have the tables of a study's results (format {found}), so it is damaged or was changed "
             f"by another program: {RESTORE}"
