@@ -17,6 +17,7 @@ from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import Environment
 from untuned.collect.kernels.jit import Floats
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.store.store import Store
 from untuned.errors import InvalidInput, Stopped, UnknownName
 
 UP, DOWN = "chain-10-deterministic", "chain-10-stochastic"
@@ -317,3 +318,23 @@ def test_bad_studies(tmp_path: Path) -> None:
     for replication in (-1, 4):
         with pytest.raises(InvalidInput, match="is not complete in every cell"):
             report.reported(replication)
+
+
+def test_scores_of_a_protocol_that_runs_are_of_one_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = study(definition("up", up), trials=3, environments=(UP,))
+    protocols.tune_and_report(one, tmp_path / "whole", draws=2, seeds=3)
+    # Run 5 of 9 arrives last, while the scores are read.
+    with Store.open(tmp_path / "whole") as whole, Store.create(tmp_path / "part", whole.facts) as writer:
+        late = whole.trial("up (test)", UP, 5)
+        writer.add(each for each in whole.trials() if each.label != late.label)
+        read = Store._all_scores
+
+        def reading(store: Store) -> Any:
+            found = read(store)
+            writer.add([late])
+            return found
+
+        monkeypatch.setattr(Store, "_all_scores", reading)
+        with untuned.Session.at(tmp_path / "part") as session:
+            assert session.scores().cell("up", UP).size == 1
+            assert session.scores().cell("up", UP).size == 3

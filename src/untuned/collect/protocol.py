@@ -6,7 +6,7 @@ their purpose, ``sarsa (tuning)``; run t belongs to replication t // (runs of a 
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,11 +156,11 @@ class Runs:
     table
         All of its trials.
     numbers
-        The numbers of the trials of an algorithm on an environment, ascending, as the table has them.
+        The numbers of the trials by algorithm and environment, ascending, as the table has them.
     """
 
     table: ScoreTable
-    numbers: Callable[[str, str], Ints]
+    numbers: Mapping[tuple[str, str], Ints]
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ class Runs:
     def blocks(self, algorithm: str, part: str, environment: str, size: int) -> Floats:
         """Return the scores of complete replications, one row each, up to the first that is not complete."""
         scores = self.table.cell(named(algorithm, part), environment)
-        numbers = self.numbers(named(algorithm, part), environment)
+        numbers = self.numbers[named(algorithm, part), environment]
         # The first number that is missing.
         unbroken = int(np.argmin(np.append(numbers, -1) == np.arange(numbers.size + 1)))
         complete = unbroken // size

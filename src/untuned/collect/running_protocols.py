@@ -493,8 +493,8 @@ def _study_of_runs(
 
 def _runs(session: Session) -> Runs:
     store = session.store
-    table = store.scores(nonfinite=store.facts["failures"]).select(*store.compared)
-    return Runs(table, store.done)
+    table, numbers = store.scores_and_numbers(nonfinite=store.facts["failures"])
+    return Runs(table.select(*store.compared), numbers)
 
 
 def _without_tuning(protocol: Protocol, runs: Runs) -> ScoreTable | None:

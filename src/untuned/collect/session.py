@@ -423,9 +423,10 @@ class Session:
         chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
         # The log first: a race that begins in between must not be found with scores that were read before it.
         log = store.race_log()
-        table = dataclasses.replace(store.scores(nonfinite=chosen), families=self.families).select(*store.compared)
+        table, numbers = store.scores_and_numbers(nonfinite=chosen)
+        table = dataclasses.replace(table, families=self.families).select(*store.compared)
         if (protocol := store.facts.get("protocol")) is not None:
-            reduced = protocol_scores(protocol, Runs(table, store.done))
+            reduced = protocol_scores(protocol, Runs(table, numbers))
             return dataclasses.replace(
                 reduced, families=table.families if reduced.environments == table.environments else None
             )

@@ -419,6 +419,10 @@ class Store:
         A trial that failed has no score: ``nonfinite="error"`` says which one, ``"worst"`` counts it as the lowest of
         the environment's range.
         """
+        return self.scores_and_numbers(nonfinite=nonfinite)[0]
+
+    def scores_and_numbers(self, *, nonfinite: Nonfinite = "error") -> tuple[ScoreTable, dict[Names, Ints]]:
+        """Return all scores, as `scores`, and the numbers of their trials by cell, of the same state of the store."""
         with self._reading():
             study = self._facts()
             raced = bool(self._race())
@@ -433,9 +437,8 @@ class Store:
             provenance={"study": str(facts.get("name", self._folder.name))},
         )
         before_gaps = _before_gaps([numbers for numbers, _ in found.values()], sharded=not raced)
-        return dataclasses.replace(
-            table, unbroken_ae=before_gaps.reshape(len(study.algorithms), len(study.environments))
-        )
+        unbroken_ae = before_gaps.reshape(len(study.algorithms), len(study.environments))
+        return dataclasses.replace(table, unbroken_ae=unbroken_ae), {cell: each for cell, (each, _) in found.items()}
 
     @property
     def compared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
