@@ -47,7 +47,8 @@ def is_shortage(failure: str | None) -> bool:
 
 
 def taken() -> int:
-    """Return how many bytes this process takes, as the limit counts them."""
+    """Return how many bytes this process takes, as the limit counts them; raises InvalidInput as `limited`."""
+    _check_system()
     return int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -66,8 +67,7 @@ def limited(most: int | None) -> Iterator[None]:
     if most is None:
         yield
         return
-    if sys.platform != "linux":
-        raise InvalidInput("memory: only Linux can limit it, leave the key out to run the study on this system")
+    _check_system()
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -78,3 +78,8 @@ def limited(most: int | None) -> Iterator[None]:
         # An algorithm may have lowered the hard limit.
         with contextlib.suppress(ValueError):
             resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _check_system() -> None:
+    if sys.platform != "linux":
+        raise InvalidInput("memory: only Linux can limit it, leave the key out to run the study on this system")
