@@ -289,6 +289,8 @@ def test_the_cost_is_known_beforehand(tmp_path: Path) -> None:
         ({"name": "dabney", "draws": 2, "tuning_seeds": 2}, "tuning_seeds=2 does not go"),
         ({"name": "dabney", "draws": 2, "iteration_weights": (1.0,)}, "give 2 numbers"),
         ({"name": "dabney", "draws": 2, "iteration_weights": (0.0, 0.0)}, "not all zero"),
+        ({"name": "dabney", "draws": 2, "iteration_weights": (1e308, 1e308)}, "sum is too large"),
+        ({"name": "dabney", "draws": 2, "iteration_weights": 5}, "give 2 numbers"),
         ({"name": "dabney", "draws": 2, "iteration_weights": (1.0, float("nan"))}, "not negative"),
         ({"name": "dabney", "draws": 2, "iteration_weights": ("a", "b")}, "give 2 numbers"),
         ({"name": "tune-and-report", "seeds": 0}, "seeds=0"),

@@ -62,7 +62,7 @@ class Protocol:
     draws: int
     seeds: int = 0
     tuning_seeds: int = 1
-    iteration_weights: tuple[float, ...] | None = None
+    iteration_weights: Sequence[float] | None = None
     reference: int = 0
 
     def __post_init__(self) -> None:
@@ -92,7 +92,10 @@ class Protocol:
             found = tuple(float(each) for each in given)
         except (TypeError, ValueError):
             raise InvalidInput(f"iteration_weights={given!r} are not allowed: {advice}") from None
-        total = math.fsum(found) if all(math.isfinite(each) and each >= 0 for each in found) else 0.0
+        try:
+            total = math.fsum(found) if all(math.isfinite(each) and each >= 0 for each in found) else 0.0
+        except OverflowError:
+            raise InvalidInput(f"iteration_weights={given!r} are not allowed: their sum is too large") from None
         if len(found) != self.draws or total <= 0:
             raise InvalidInput(f"iteration_weights={given!r} are not allowed: {advice}")
         return tuple(each / total for each in found)

@@ -108,8 +108,7 @@ def dabney(
     **options
         For `Session.collect`: ``engine``, ``workers``, ``ray_address``, ``keep_going``, ``stop``, ``watch``.
     """
-    chosen = None if iteration_weights is None else tuple(iteration_weights)
-    return run(Protocol(DABNEY, draws, iteration_weights=chosen), study, folder, trials=trials, **options)
+    return run(Protocol(DABNEY, draws, iteration_weights=iteration_weights), study, folder, trials=trials, **options)
 
 
 def cross_environment(
@@ -331,7 +330,7 @@ def protocol(
         DRAWS if draws is None else draws,
         usual_seeds if seeds is None else seeds,
         1 if tuning_seeds is None else tuning_seeds,
-        None if iteration_weights is None else tuple(iteration_weights),
+        iteration_weights,
         usual_reference if reference is None else reference,
     )
 

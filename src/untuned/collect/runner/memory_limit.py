@@ -25,7 +25,8 @@ def parsed(given: object) -> int | None:
         return None
     number: object = given
     if isinstance(given, str) and (found := _FORM.fullmatch(given.strip())) and found[2] in _UNITS:
-        number = int(float(found[1]) * _UNITS[found[2]])
+        with contextlib.suppress(OverflowError):
+            number = int(float(found[1]) * _UNITS[found[2]])
     if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 1 << 60:
         raise InvalidInput(
             f'memory: {given!r} is not allowed, write a number with a unit, as in "2 GiB" or "500 MB" '
