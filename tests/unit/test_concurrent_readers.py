@@ -1,5 +1,6 @@
 """A healthy store is never reported damaged to a reader while a writer changes it."""
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from support.stores import made
 from untuned.collect.store import digests, schema
+from untuned.collect.store import store as module
 from untuned.collect.store.store import RESULTS_NAME, Store
+from untuned.errors import StoreError
 
 
 @pytest.fixture
@@ -54,3 +57,31 @@ def test_a_store_that_is_migrated_while_it_is_opened(tmp_path: Path, monkeypatch
             assert schema._tables is tables
             assert other.counts() == reader.counts()
             assert schema.version(other._connection) == len(schema.STEPS)
+
+
+@pytest.mark.parametrize("anew", [None, 0, 3])
+def test_trials_that_are_set_aside_while_they_are_read(
+    anew: int | None, writer: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CHUNK", 1)
+    with Store.open(writer._folder) as reader:
+        rows = reader.trials(["zeta"], ["hill"])
+        first = next(rows)
+        facts = writer.facts
+        writer.rename("algorithms", "zeta", "zeta~1")
+        if anew is not None:
+            # The name has another definition now, and as many new trials.
+            writer.set_facts({**writer.facts, "algorithms": [*writer.facts["algorithms"], *facts["algorithms"][:1]]})
+            writer.add(dataclasses.replace(first, trial=number, definition_version="2") for number in range(anew))
+        with pytest.raises(StoreError, match=r"^the study was changed while it was read: read it again$"):
+            next(rows)
+    assert writer.damage() == ()
+
+
+def test_trials_that_are_added_while_they_are_read(writer: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CHUNK", 1)
+    with Store.open(writer._folder) as reader:
+        rows = reader.trials(["zeta"], ["hill"])
+        first = next(rows)
+        writer.add([dataclasses.replace(first, trial=3)])
+        assert [each.trial for each in rows] == [1, 2, 3]

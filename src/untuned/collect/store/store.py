@@ -820,17 +820,34 @@ class Store:
             known = self._digests(digests.cell_name(algorithm, environment))
             # Rows that are missing have no checksum.
             least = 0 if known is None else self._scores(algorithm, environment, known)[0].size
-        start = 0
+            rows = self._rows(algorithm, environment, 0, _CHUNK, returns=returns)
         while True:
-            with self._reading():
-                rows = self._rows(algorithm, environment, start, _CHUNK, returns=returns)
             yield from rows
             least -= len(rows)
             if len(rows) < _CHUNK:
                 break
-            start = rows[-1]["trial"] + 1
+            with self._reading():
+                rows = self._rows_after(rows[-1], returns=returns)
         if least > 0:
             raise damaged(self._path, f"{least:,} trials of {algorithm!r} on {environment!r} cannot be found")
+
+    def _rows_after(self, last: Row, *, returns: bool) -> list[Row]:
+        """Return the next rows of a cell, after one that was read in an earlier transaction.
+
+        Raises
+        ------
+        StoreError
+            When a writer has given the trials of the cell another name meanwhile.
+        """
+        try:
+            same, *rows = self._rows(
+                last["algorithm"], last["environment"], last["trial"], _CHUNK + 1, returns=returns
+            ) or [{}]
+        except UnknownName:
+            same, rows = {}, []
+        if same != last:
+            raise StoreError("the study was changed while it was read: read it again")
+        return rows
 
     def _decoded(self, row: Row, seed: int) -> Trial:
         with explained(self._path):
