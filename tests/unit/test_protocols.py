@@ -340,3 +340,12 @@ def test_scores_of_a_protocol_that_runs_are_of_one_state(tmp_path: Path, monkeyp
         with untuned.Session.at(tmp_path / "part") as session:
             assert session.scores().cell("up", UP).size == 1
             assert session.scores().cell("up", UP).size == 3
+
+
+def test_a_part_of_a_protocol_cannot_be_dropped(tmp_path: Path) -> None:
+    one = study(definition("up", up), definition("opposite", opposite), trials=1, environments=(UP,))
+    protocols.tune_and_report(one, tmp_path / "r", draws=1, seeds=1)
+    with contextlib.closing(untuned.Session.at(tmp_path / "r")) as session:
+        with pytest.raises(InvalidInput, match="is a part of a protocol"):
+            session.drop("up (test)")
+        assert session.scores().algorithms == ("up", "opposite")
