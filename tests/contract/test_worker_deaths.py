@@ -178,6 +178,14 @@ def test_a_trial_that_exceeds_its_memory_has_failed_and_says_so(tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="run this on Linux: others cannot limit memory")
+def test_a_death_with_a_memory_limit_keeps_the_limit(tmp_path: Path) -> None:
+    collect_scores(study("exits", trials=1, memory="2 GiB"), tmp_path / "study", workers=1)
+    assert trials_of(tmp_path / "study")[0].failure == "its process died (exit code 3), with a memory limit of 2 GiB"
+    with pytest.raises(InvalidInput, match=r"was 2 GiB and is now 3 GiB.*may have been ended by the old one"):
+        collect_scores(study("exits", trials=1, memory="3 GiB"), tmp_path / "study", workers=1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="run this on Linux: others cannot limit memory")
 def test_what_earlier_trials_left_does_not_count(tmp_path: Path) -> None:
     # Two leave more together than one may take.
     found = collect_scores(study("leaves_memory", trials=3, memory="800 MiB"), tmp_path / "study", workers=1)

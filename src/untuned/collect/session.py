@@ -18,7 +18,7 @@ import numpy as np
 
 from untuned.collect.engines.cells import TOOK_MORE, Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
-from untuned.collect.engines.worker_process import TOOK_LONGER
+from untuned.collect.engines.worker_process import DIED, TOOK_LONGER
 from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.protocol import Runs, protocol_scores
@@ -652,9 +652,17 @@ def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any
             ("time", "time_limit", TOOK_LONGER, seconds is not None and trial.seconds > seconds and "took longer than"),
             ("memory", "memory", TOOK_MORE, less and "may have taken more than"),
         ):
-            if before.get(key) == now.get(key) or not (failure.startswith(ended) or (limited and would_end)):
+            if before.get(key) == now.get(key):
                 continue
-            how = "was ended by the old one" if failure.startswith(ended) else f"{would_end} the new one"
+            if failure.startswith(ended):
+                how = "was ended by the old one"
+            elif key == "memory" and before.get(key) is not None and failure.startswith(DIED):
+                # A library in C that gets no memory may abort.
+                how = "may have been ended by the old one"
+            elif limited and would_end:
+                how = f"{would_end} the new one"
+            else:
+                continue
             raise InvalidInput(
                 f"the {what} limit of the study in {folder} was {_limit(key, before)} and is now {_limit(key, now)}, "
                 f"and {trial.label} {how}: its trials would not be comparable. {_NEW_FOLDER}"

@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 
 #: How the failure of a number that exceeded its time limit begins.
 TOOK_LONGER = "took longer than its time limit"
+#: How the failure of a number begins that repeatedly ended its process.
+DIED = "its process died"
 
 #: How often a number is tried in all when a signal ends its process.
 ATTEMPTS = 5
@@ -85,9 +87,9 @@ class _Deaths:
     def __str__(self) -> str:
         times = self._causes.total()
         if len(self._causes) == 1:
-            return f"died {f'{times} times ' if times > 1 else ''}({next(iter(self._causes))})"
+            return f"{f'{times} times ' if times > 1 else ''}({next(iter(self._causes))})"
         each = (f"{cause}{f' {count} times' if count > 1 else ''}" for cause, count in self._causes.items())
-        return f"died {times} times ({', '.join(each)})"
+        return f"{times} times ({', '.join(each)})"
 
 
 class WorkerProcess:
@@ -133,7 +135,8 @@ class WorkerProcess:
                 seconds = time.monotonic() - begin
                 if deaths.another(died):
                     continue
-                return work.failed(number, f"its process {deaths}", seconds)
+                limit = "" if work.memory is None else f", with a memory limit of {written(work.memory)}"
+                return work.failed(number, f"{DIED} {deaths}{limit}", seconds)
             if work.isolate or isinstance(answer, _Short):
                 self.close()
             if isinstance(answer, _Short):
@@ -163,7 +166,7 @@ class WorkerProcess:
             except _Died as died:
                 if not deaths.another(died):
                     raise UntunedError(
-                        f"the worker process for {work.name} {deaths}: what is finished is kept. Was there enough "
+                        f"the worker process for {work.name} died {deaths}: what is finished is kept. Was there enough "
                         "memory? --workers 1 needs no worker process"
                     ) from None
 
@@ -186,8 +189,8 @@ class WorkerProcess:
                     continue
                 if not died.own:
                     raise UntunedError(
-                        f"the worker process for {work.name} {deaths} before it began: what is finished is kept, rerun "
-                        "to resume. Was there enough memory?"
+                        f"the worker process for {work.name} died {deaths} before it began: what is finished is kept, "
+                        "rerun to resume. Was there enough memory?"
                     ) from None
                 raise InvalidInput(
                     f"the worker process for {work.name} ended before it began ({died.cause}): does importing "
