@@ -349,3 +349,14 @@ def test_a_part_of_a_protocol_cannot_be_dropped(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="is a part of a protocol"):
             session.drop("up (test)")
         assert session.scores().algorithms == ("up", "opposite")
+
+
+def test_the_cost_is_of_all_that_was_run(tmp_path: Path) -> None:
+    one = study(definition("up", up), environments=(UP,))
+    found = [
+        protocols.cross_environment(one, tmp_path / "r", draws=2, seeds=1, reference=3, trials=trials)
+        for trials in (3, 1)
+    ]
+    assert found[1].cost == found[0].cost == protocols.cost(found[0].protocol, one, trials=3)
+    assert found[1].scores.trials.tolist() == [[3]]
+    assert found[1].cost.runs_by_part == {"reference": 3, "tuning": 6, "test": 3, "own test": 3}

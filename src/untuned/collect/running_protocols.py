@@ -348,7 +348,15 @@ def cost(protocol: Protocol, study: Study | str | Path, *, trials: Trials | None
         Procedures per cell, instead of the study's number.
     """
     study, resolved = _opened(study, trials)
-    return _cost(protocol, resolved, _replications(protocol, study, resolved))
+    replications = _replications(protocol, study, resolved)
+    runs = {
+        (part, place, name): protocol.number(part, count)
+        for (name, place), count in replications.items()
+        for part in protocol.parts
+    }
+    per_algorithm = protocol.name == CROSS_ENVIRONMENT
+    samples = sum(replications.values()) // (len(resolved.environments) if per_algorithm else 1)
+    return _cost(protocol, resolved, runs, samples)
 
 
 def run(
@@ -392,15 +400,23 @@ def run(
                 settings = _chosen(protocol, _runs(session))
                 # The second part is another session: its definitions have their settings.
                 continue
+            scores = session.scores()
+            # All that were run, also earlier for more replications.
+            counts = session.store.counts()
+            runs = {
+                (part, environment, name): counts[named(name, part), environment]
+                for name, environment in replications
+                for part in protocol.parts
+            }
             return Outcome(
                 place,
                 protocol,
-                session.scores(),
+                scores,
                 protocol_scores(protocol.facts(), _runs(session), lost=True)
                 if protocol.name == CROSS_ENVIRONMENT
                 else None,
                 _without_tuning(protocol, _runs(session)),
-                _cost(protocol, resolved, replications),
+                _cost(protocol, resolved, runs, int(scores.trials.sum())),
             )
     raise AssertionError
 
@@ -437,17 +453,16 @@ def _replications(protocol: Protocol, study: Study, resolved: Resolved) -> dict[
     return found
 
 
-def _cost(protocol: Protocol, resolved: Resolved, replications: Mapping[Names, int]) -> Cost:
+def _cost(
+    protocol: Protocol, resolved: Resolved, numbers: Mapping[tuple[str, str, str], int], samples: int
+) -> Cost:
+    """Return the cost of a number of runs by part, environment and algorithm."""
     runs = dict.fromkeys(protocol.parts, 0)
     episodes = 0
-    for (_, place), count in replications.items():
+    for (part, place, _), number in numbers.items():
         budget: Any = resolved.environments[place]
-        for part in protocol.parts:
-            number = protocol.number(part, count)
-            runs[part] += number
-            episodes += number * budget.budget.episodes
-    per_algorithm = protocol.name == CROSS_ENVIRONMENT
-    samples = sum(replications.values()) // (len(resolved.environments) if per_algorithm else 1)
+        runs[part] += number
+        episodes += number * budget.budget.episodes
     return Cost(runs, episodes, samples)
 
 
