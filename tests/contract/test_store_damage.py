@@ -1,11 +1,13 @@
 """A store with damage in it gives the same scores, or a refusal that names the damage; what is damaged is repaired."""
 
 import contextlib
+import dataclasses
 import io
 import os
 import random
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from support.calling import Call, caller
 from support.stores import FACTS, made, outcome
 from untuned.collect.session import Session
 from untuned.collect.store import digests
+from untuned.collect.store.damage import repaired
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.errors import StoreError, UntunedError
 
@@ -220,6 +223,24 @@ def test_a_repair_keeps_only_what_was_stored(folder: Path, filling: str) -> None
             kept = {each.label: repr(each.as_dict()) for each in store.trials()}
             assert kept.items() <= right.items()
     assert repaired > 3
+
+
+@pytest.mark.parametrize(("number", "flipped"), [(1500, -31268), (2000, 464), (700, 16)])
+def test_a_flipped_number_loses_one_trial(number: int, flipped: int, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "study", FACTS) as store, Store.open(made(tmp_path / "some", 3)) as some:
+        one = some.trial(*CELL, 0)
+        store.add(dataclasses.replace(one, trial=each, returns=None, final_returns=None) for each in range(3000))
+    path = tmp_path / "study" / RESULTS_NAME
+    raw = bytearray(path.read_bytes())
+    place = raw.find(struct.pack(">hd", number, one.score))
+    assert place > 0
+    raw[place : place + 2] = struct.pack(">h", flipped)
+    path.write_bytes(raw)
+    found = repaired(tmp_path / "study")
+    assert (found.kept, found.lost) == (2999, 1)
+    assert f"the checksum of trial {flipped} of 'zeta' on 'hill' is wrong" in found.damage
+    with Store.open(tmp_path / "study") as store:
+        assert store.done(*CELL).tolist() == [each for each in range(3000) if each != number]
 
 
 def test_a_raced_study_keeps_its_log(folder: Path) -> None:

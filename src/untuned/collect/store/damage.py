@@ -10,6 +10,7 @@ from pathlib import Path
 
 from untuned.collect.store import schema
 from untuned.collect.store.connection import MALFORMED, connect, explained
+from untuned.collect.store.digests import cell_name
 from untuned.collect.store.lock import WriterLock
 from untuned.collect.store.rows import Row, decode
 from untuned.collect.store.store import RESULTS_NAME, Names, Store, Verified
@@ -165,10 +166,36 @@ def _noted(found: list[str]) -> Iterator[None]:
 def _every_row(store: Store, cells: Sequence[Names]) -> Iterator[tuple[Row, str | None]]:
     """Yield all rows, and what is wrong with each; rows that cannot be read at all are empty."""
     for algorithm, environment in cells:
+        read = _chunk if _in_order(store, algorithm, environment) else _scanned
         start: int | None = 0
         while start is not None:
-            rows, start = _chunk(store, algorithm, environment, start)
+            rows, start = read(store, algorithm, environment, start)
             yield from rows
+
+
+def _in_order(store: Store, algorithm: str, environment: str) -> bool:
+    """Return whether the trials of a cell can be found by their numbers; also where they cannot be read."""
+    query = "SELECT trial FROM score WHERE algorithm = ? AND environment = ?"
+    with contextlib.suppress(StoreError), store._reading():
+        numbers = [number for (number,) in store._connection.execute(query, store._cell(algorithm, environment))]
+        known = store._digests(cell_name(algorithm, environment))
+        if known and len(numbers) < sum(each.trials for each in known.values()):
+            return False
+        return all(isinstance(each, int) for each in numbers) and all(
+            one < other for one, other in itertools.pairwise(numbers)
+        )
+    return True
+
+
+def _scanned(store: Store, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
+    """Return the rows of a cell from a place on, as they lie in the file, and the place to continue with."""
+    try:
+        with store._reading():
+            rows = store._read(algorithm, environment, start, _CHUNK, scan=True)
+    except StoreError:
+        return [({}, f"the trials of {algorithm!r} on {environment!r} cannot all be read")], None
+    checked = [(row, complaint or _not_decoded(row)) for row, complaint in rows]
+    return checked, start + len(rows) if len(rows) >= _CHUNK else None
 
 
 def _chunk(store: Store, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:

@@ -61,14 +61,20 @@ _INSERT_RECORD, _record_values = _insert("record", _RECORD), operator.itemgetter
 _READ = tuple(name for name in (*SCORE_COLUMNS, *RECORD_COLUMNS) if name not in ("algorithm", "environment"))
 
 
-def _select(without: Collection[str]) -> str:
-    """Return the query of a cell's rows from a trial's number on; columns of ``without`` are NULL, unread."""
+def _select(without: Collection[str], *, scan: bool = False) -> str:
+    """Return the query of a cell's rows from a trial's number on; columns of ``without`` are NULL, unread.
+
+    With ``scan``, rows come as they lie in the file, from a place on instead of a number: no index is used, which
+    numbers that are out of order would lead astray.
+    """
     columns = ", ".join("NULL" if name in without else name for name in _READ)
-    # The outer join: a score whose record is missing is damage to report, not a row to leave out.
-    return (
-        f"SELECT {columns} FROM score LEFT JOIN record ON record.id = score.record"
-        " WHERE algorithm = ? AND environment = ? AND trial >= ? ORDER BY trial LIMIT ?"
+    which = (
+        "WHERE +algorithm = ?1 AND +environment = ?2 LIMIT ?4 OFFSET ?3"
+        if scan
+        else "WHERE algorithm = ?1 AND environment = ?2 AND trial >= ?3 ORDER BY trial LIMIT ?4"
     )
+    # The outer join: a score whose record is missing is damage to report, not a row to leave out.
+    return f"SELECT {columns} FROM score LEFT JOIN record ON record.id = score.record {which}"
 
 
 class Store:
@@ -765,13 +771,16 @@ class Store:
                 raise damaged(self._path, f"there is a checksum of {name}, which the study does not have")
 
     def _read(
-        self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True
+        self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True, scan: bool = False
     ) -> list[tuple[Row, str | None]]:
-        """Return up to so many rows of a cell from a trial's number on, and what is wrong with each."""
+        """Return up to so many rows of a cell, and what is wrong with each.
+
+        They begin at a trial's number; with ``scan`` at a place in the file's own order.
+        """
         # Read each time: a writer may have migrated the store since it was opened.
         without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
         cell = self._cell(algorithm, environment)
-        found = self._connection.execute(_select(without), (*cell, start, most)).fetchall()
+        found = self._connection.execute(_select(without, scan=scan), (*cell, start, most)).fetchall()
         rows: list[Row] = [
             {"algorithm": algorithm, "environment": environment, **dict(zip(_READ, values, strict=True))}
             for values in found
