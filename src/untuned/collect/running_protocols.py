@@ -453,9 +453,7 @@ def _replications(protocol: Protocol, study: Study, resolved: Resolved) -> dict[
     return found
 
 
-def _cost(
-    protocol: Protocol, resolved: Resolved, numbers: Mapping[tuple[str, str, str], int], samples: int
-) -> Cost:
+def _cost(protocol: Protocol, resolved: Resolved, numbers: Mapping[tuple[str, str, str], int], samples: int) -> Cost:
     """Return the cost of a number of runs by part, environment and algorithm."""
     runs = dict.fromkeys(protocol.parts, 0)
     episodes = 0

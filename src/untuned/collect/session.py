@@ -520,8 +520,8 @@ class Session:
             raise UnknownName("algorithm of this study", algorithm, algorithms)
         if store.facts.get("protocol") is not None:
             raise InvalidInput(
-                f"{algorithm!r} is a part of a protocol, whose scores need all parts of all algorithms: to look at some "
-                "algorithms alone, evaluate the folder with --without"
+                f"{algorithm!r} is a part of a protocol, whose scores need all parts of all algorithms: to look at "
+                "some algorithms alone, evaluate the folder with --without"
             )
         if len(algorithms) == 1:
             raise InvalidInput(f"{algorithm!r} is the only algorithm of the study: nothing would be left")
