@@ -243,6 +243,21 @@ def test_a_flipped_number_loses_one_trial(number: int, flipped: int, tmp_path: P
         assert store.done(*CELL).tolist() == [each for each in range(3000) if each != number]
 
 
+def test_a_flipped_number_and_a_record_that_cannot_be_read(folder: Path) -> None:
+    # Numbers are out of order, and the text of a record is no text.
+    path = changed(folder, f"UPDATE record SET failure = CAST(x'ff' AS TEXT) WHERE id = {RECORD_3}") / RESULTS_NAME
+    with Store.open(folder) as store:
+        pattern = struct.pack(">d", store.trial("zeta", "hill", 5).score)
+    raw = bytearray(path.read_bytes())
+    place = raw.find(b"\x05" + pattern)
+    assert place > 0
+    raw[place] = 100
+    path.write_bytes(raw)
+    found = repaired(folder)
+    assert found.lost == 2
+    assert any("cannot be read" in each for each in found.damage)
+
+
 def test_a_raced_study_keeps_its_log(folder: Path) -> None:
     with Store.open(folder, write=True) as store:
         store.log_race({"kind": "odd"})

@@ -193,9 +193,26 @@ def _scanned(store: Store, algorithm: str, environment: str, start: int) -> tupl
         with store._reading():
             rows = store._read(algorithm, environment, start, _CHUNK, scan=True)
     except StoreError:
-        return [({}, f"the trials of {algorithm!r} on {environment!r} cannot all be read")], None
+        rows = _scanned_one_by_one(store, algorithm, environment, start)
     checked = [(row, complaint or _not_decoded(row)) for row, complaint in rows]
-    return checked, start + len(rows) if len(rows) >= _CHUNK else None
+    # Where nothing can be read, there may be no end.
+    more = len(rows) >= _CHUNK and any(row for row, _ in rows)
+    return checked, start + len(rows) if more else None
+
+
+def _scanned_one_by_one(store: Store, algorithm: str, environment: str, start: int) -> list[Checked]:
+    """Return the rows of a cell as `_scanned`, where some of the next ones cannot be read."""
+    rows: list[Checked] = []
+    for place in range(start, start + _CHUNK):
+        try:
+            with store._reading():
+                found = store._read(algorithm, environment, place, 1, scan=True)
+        except StoreError:
+            found = [({}, f"a trial of {algorithm!r} on {environment!r} cannot be read")]
+        if not found:
+            break
+        rows += found
+    return rows
 
 
 def _chunk(store: Store, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
