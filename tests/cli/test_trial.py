@@ -154,7 +154,7 @@ def test_beside_json_the_curve_goes_to_the_other_stream() -> None:
         (("sarsa", "cart-pole[gravity=abc]"), "gravity"),
         (("tuned-within[sarsa,60]", "chain-10-stochastic"), "60 candidates need 120"),
         (("tuned-within[sarsa,0]", "chain-10-stochastic"), "k=0 is not allowed"),
-        ((*CELL, "--seed", "-1"), "seed=-1 is not allowed"),
+        ((*CELL, "--seed", "-1"), "--seed -1 is not allowed"),
         ((*CELL, "--seed", "1" * 30), "is not allowed: give a whole number from 0"),
         ((*CELL, "--trial", "-5"), "trial=-5 is not allowed"),
         ((*CELL, "--trial", "x"), "--trial"),

@@ -204,9 +204,9 @@ def test_games_that_make_a_difference_possible_are_allowed(monkeypatch: pytest.M
     """Their payoffs are in the intervals, what one wins the other loses, and what is declared identical is equal."""
     games: list[Floats] = []
 
-    def looked_at(z_aer: Floats, tolerance: float) -> game.Equilibrium:
+    def looked_at(z_aer: Floats, tolerance: float, *, share_e: Floats | None = None) -> game.Equilibrium:
         games.append(z_aer)
-        return game.equilibrium(z_aer, tolerance)
+        return game.equilibrium(z_aer, tolerance, share_e=share_e)
 
     monkeypatch.setattr(branching, "equilibrium", looked_at)
     possible = 0
