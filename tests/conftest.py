@@ -70,6 +70,8 @@ def _forget_habits() -> None:
     for name in [*HABITS, *(each for each in os.environ if each.startswith("GIT_"))]:
         os.environ.pop(name, None)
     os.environ["MPLBACKEND"] = "agg"
+    # Lines on long work depend on the load.
+    os.environ["UNTUNED_PROGRESS_SECONDS"] = "100000"
     # Matplotlib's own settings, not those in a user's home.
     place = importlib.util.find_spec("matplotlib")
     if place is not None and place.origin is not None:

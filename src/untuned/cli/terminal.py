@@ -1,5 +1,6 @@
 """What every command prints with: a console of the right width, and text that the terminal can encode."""
 
+import os
 import re
 import shutil
 import sys
@@ -252,8 +253,11 @@ def telling(what: str) -> AbstractContextManager[None]:
     return nullcontext() if sys.stderr is None else _Told(what)
 
 
-#: Seconds before the first line on long work, and between two of them: not before the half minute is over.
+#: Seconds before the first line on long work, and between two of them. The environment variable is for programs that
+#: compare what is printed, and for batch systems whose logs should be short.
 _PATIENCE = 25.0
+with suppress(ValueError):
+    _PATIENCE = float(os.environ["UNTUNED_PROGRESS_SECONDS"]) if "UNTUNED_PROGRESS_SECONDS" in os.environ else 25.0
 
 
 @contextmanager
