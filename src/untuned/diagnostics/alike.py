@@ -40,7 +40,7 @@ def alike_environments(sample: Sample) -> Finding | None:
     correlations = _residual_correlations(ranks_ea)
     # Two residuals share the mean of the others: so much is chance.
     usual = np.arctanh(1.0 / (m - 1))
-    beyond = np.tanh(np.arctanh(np.clip(correlations, -1.0, 1.0 - 1e-12)) - usual)
+    beyond = np.tanh(np.arctanh(np.clip(correlations, 1e-12 - 1.0, 1.0 - 1e-12)) - usual)
     statistic = beyond * np.sqrt((n - 2) / (1.0 - beyond**2))
     limit = t.isf(_FALSE_ALARMS / comb(m, 2), n - 2)
     families = [set(each) for each in (table.families or {}).values()]
