@@ -32,6 +32,7 @@ from scipy.special import ndtr
 from scipy.stats import t as student_t
 
 import untuned
+from fingerprints import fingerprint
 from untuned import lab
 from untuned.judge.intervals.dkw import mean_interval
 from untuned.lab.data_sets import ROUNDING, Design, data_set
@@ -279,7 +280,8 @@ def run(out: Path, data_sets: int, resamples: int, trials: Sequence[int], worker
     lines = ",\n".join(map(json.dumps, done))
     settings = {"delta": DELTA, "resamples": resamples, "version": untuned.__version__}
     out.mkdir(parents=True, exist_ok=True)
-    (out / FILE).write_text(f'{{"rows": [\n{lines}\n],\n"settings": {json.dumps(settings)}}}\n', encoding="utf-8")
+    rest = {"settings": settings, "fingerprint": fingerprint("comparison")}
+    (out / FILE).write_text(f'{{"rows": [\n{lines}\n],\n{json.dumps(rest)[1:]}\n', encoding="utf-8")
 
 
 # --- tables

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import untuned
+from fingerprints import fingerprint
 from rendering.coverage import experiments
 from rendering.files import Results
 from untuned import lab
@@ -129,7 +130,7 @@ def scores(out: Path) -> untuned.ScoreTable:
 
 def write(path: Path, content: Mapping[str, Any]) -> None:
     """Write a file with one line for each row, numbers to six digits."""
-    rest = {key: value for key, value in content.items() if key != "rows"}
+    rest = {key: value for key, value in content.items() if key != "rows"} | {"fingerprint": fingerprint("failures")}
     lines = ",\n".join(json.dumps(_rounded(row)) for row in content["rows"])
     path.write_text(f'{{"rows": [\n{lines}\n],\n{json.dumps(rest)[1:]}\n', encoding="utf-8")
 

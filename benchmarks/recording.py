@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import untuned
+from fingerprints import fingerprint
 
 #: Libraries on which speed or figures may depend.
 LIBRARIES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib", "ray")
@@ -122,7 +123,14 @@ def write(
     path: Path, benchmark: str, settings: Row, rows: list[Row], *, load: float | None = None, complete: bool = True
 ) -> None:
     """Write a file with a line for each row, numbers to six digits."""
-    content = {"benchmark": benchmark, "complete": complete, "settings": settings, "machine": machine(), "load": load}
+    content = {
+        "benchmark": benchmark,
+        "complete": complete,
+        "settings": settings,
+        "fingerprint": fingerprint(benchmark),
+        "machine": machine(),
+        "load": load,
+    }
     lines = ",\n".join(json.dumps(_rounded(row), allow_nan=False) for row in rows)
     # Renamed when it is whole: a benchmark that is stopped leaves the lines that were printed.
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import fingerprints
 from rendering.coverage import experiments, short
 from rendering.fidelity import cells
 from rendering.files import Part, Results
@@ -141,8 +142,15 @@ def transcribed(results: Results) -> str:
     return f"that is so in {', '.join(names)}" if names else "at present there is no such file"
 
 
+def outdated(results: Results) -> str:
+    """Return the names of the files that were measured with other code than the present."""
+    names = [f"`{name}`" for name in fingerprints.outdated(results.folder)]
+    return f"at present that is so for {', '.join(names)}" if names else "at present there is no such file"
+
+
 PARTS: Mapping[str, Part] = {
     "overview-transcribed": transcribed,
+    "overview-outdated": outdated,
     "overview-speed": speed,
     "overview-coverage": coverage,
     "overview-power": power,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import fingerprints
 import pages
 import recording
 from rendering import markdown
@@ -26,6 +27,8 @@ FOLDER = ROOT / "docs" / "results"
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
+#: Files on which the guarantees rest.
+GUARANTEES: tuple[str, ...] = ()
 LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors", "gallery", "protocols")
 
 
@@ -120,6 +123,44 @@ def test_a_file_of_results_says_nothing_of_the_machine_but_its_kind(path: Path) 
 def test_every_benchmark_has_left_its_file() -> None:
     written = {json.loads(path.read_text(encoding="utf-8")).get("benchmark") for path in FOLDER.glob("*.json")}
     assert {*BENCHMARKS, *LONGER} <= written
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_what_is_said_of_guarantees_was_measured_with_this_code(name: str) -> None:
+    content = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    assert fingerprints.is_current(content), (
+        f"measure {name}.json again, or, where an edit cannot change its numbers, say why: "
+        f"python benchmarks/fingerprints.py {name} --unchanged REASON"
+    )
+
+
+def test_a_file_of_other_code_is_outdated_until_it_is_said_why_no_number_changes(tmp_path: Path) -> None:
+    path = tmp_path / "widths.json"
+    recording.write(path, "widths", {}, [{"width": 0.5}])
+    assert fingerprints.outdated(tmp_path) == []
+    current = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'"digest": "\w', '"digest": "x', current), encoding="utf-8")
+    assert fingerprints.outdated(tmp_path) == ["widths.json"]
+    assert "`widths.json`" in pages.PARTS["overview-outdated"](Results(tmp_path))
+    for reasons in (["a name"], ["a name", 'a "quoted" [name], {"digest": 1}']):
+        path.write_text(re.sub(r'"digest": "\w', '"digest": "x', path.read_text(encoding="utf-8"), count=1))
+        fingerprints.restamp(path, reasons[-1])
+        assert fingerprints.outdated(tmp_path) == []
+        content = json.loads(path.read_text(encoding="utf-8"))
+        assert content["fingerprint"].pop("unchanged") == reasons
+        assert content == json.loads(current)
+    del content["fingerprint"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert fingerprints.outdated(tmp_path) == ["widths.json"]
+    with pytest.raises(SystemExit, match="no fingerprint"):
+        fingerprints.restamp(path, "a name")
+
+
+def test_what_decides_a_benchmarks_numbers_exists() -> None:
+    for name in fingerprints.DECIDES:
+        found = fingerprints.fingerprint(name)
+        assert all((ROOT / part).exists() for part in found["of"]), name
+        assert fingerprints.is_current({"fingerprint": found})
 
 
 def test_a_page_says_when_the_machine_was_busy(tmp_path: Path) -> None:
