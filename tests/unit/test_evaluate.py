@@ -20,7 +20,7 @@ from support.judging import evaluate
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.game import aggregate, equilibrium
-from untuned.judge.intervals.dkw import margin, mean_interval, mean_intervals
+from untuned.judge.intervals.dkw import levels, margin, mean_interval, mean_intervals
 from untuned.judge.judging import Judging
 from untuned.judge.methods import METHODS, boxes, method
 from untuned.judge.percentiles import percentiles
@@ -689,6 +689,13 @@ def test_means_share_delta_among_the_cells_that_have_trials() -> None:
     low, high = mean_intervals(partly, 0.3)
     for a, e in ((0, 0), (0, 1), (1, 0), (1, 1)):
         assert (low[a, e], high[a, e]) == mean_interval(partly.cells[a][e], 0.1, (0.0, 4.0))
+
+
+def test_anytime_bands_leave_a_part_for_cells_that_get_trials_later() -> None:
+    scores = {"a": {"x": [1.0] * 3, "y": [3.0]}, "b": {"x": [0.5], "y": []}}
+    partly = ScoreTable.from_dict(scores, ranges=(0.0, 4.0))
+    # A cell's parts at 1, 2, 3, ... trials add up to its share, and the shares of all four cells to delta.
+    np.testing.assert_allclose(levels(partly, 0.4, anytime=True), [[0.1 / 12, 0.1 / 2], [0.1 / 2, 0.1 / 2]])
 
 
 def test_an_evaluation_may_come_from_anything_that_holds_scores() -> None:

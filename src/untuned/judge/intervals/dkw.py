@@ -131,13 +131,13 @@ def levels(table: ScoreTable, delta: float, anytime: bool) -> Floats:
     """Return the level of every cell's band, [algorithm, environment], so that all of them hold together at ``delta``.
 
     Where scores may decide how many trials there are, ``anytime`` or in a race, a band for T trials gets 1/(T (T + 1))
-    of its cell's part. These add up to 1 over all T, so the bands hold at all numbers of trials together.
+    of its cell's part. These add up to 1 over all T, so the bands hold at all numbers of trials together. A cell that
+    is still empty keeps its part there: it may get trials later.
     """
-    found = np.full(table.trials.shape, delta / max(int(np.count_nonzero(table.trials)), 1))
-    if anytime or table.declared is not None:
-        trials = np.maximum(table.trials, 1).astype(np.float64)
-        found /= trials * (trials + 1.0)
-    return found
+    if not anytime and table.declared is None:
+        return np.full(table.trials.shape, delta / max(int(np.count_nonzero(table.trials)), 1))
+    trials = np.maximum(table.trials, 1).astype(np.float64)
+    return delta / trials.size / (trials * (trials + 1.0))
 
 
 def mean_intervals(table: ScoreTable, delta: float, anytime: bool = False) -> tuple[Floats, Floats]:
