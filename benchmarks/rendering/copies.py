@@ -9,6 +9,8 @@ _BOARDS = {
     "random": "{boards} random boards, {algorithms} x {environments}",
     "collected": "collected scores, {algorithms} x {environments}",
 }
+#: How many in the table; the picture has other numbers.
+_COPIES = 10
 _METHODS = {"game": "the game's weights", "equal": "equal weights", "min-max": "min-max-normalised means"}
 
 
@@ -34,16 +36,24 @@ def moved(results: Results) -> str:
     lines = [
         [
             _BOARDS[row["board"]].format(**row),
-            str(row["copies"]),
             _METHODS[row["method"]],
             f"{row['mean_move']:.3f}",
-            percent(row["another_first"], 1),
-            percent(row["reversed"], 1),
+            f"{percent(row['another_first'], 1)} of {_cases(row):,}",
+            f"{percent(row['reversed'], 1)} of {_cases(row) * _pairs(row):,}",
         ]
         for row in results.rows(_NAME, "mean_move", families=False)
-        if row["copies"] in (2, 10)
+        if row["copies"] == _COPIES
     ]
-    return table(["board", "copies", "method", "moved (mean)", "another first", "reversed"], lines, left=3)
+    return table(["board", "method", "moved (mean)", "another first", "reversed"], lines, left=2)
+
+
+def _cases(row: Row) -> int:
+    """Return how often something was copied: every environment of every board, in turn."""
+    return int(row["boards"]) * int(row["environments"])
+
+
+def _pairs(row: Row) -> int:
+    return int(row["algorithms"]) * (int(row["algorithms"]) - 1) // 2
 
 
 def with_families(results: Results) -> str:

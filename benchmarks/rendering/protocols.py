@@ -31,7 +31,8 @@ def cells(results: Results) -> str:
 def missed(results: Results) -> str:
     """Return the part of all intervals that miss."""
     rows = results.rows(_FILE, "missed")
-    return percent(sum(row["missed"] for row in rows) / sum(row["replications"] for row in rows))
+    total = sum(row["replications"] for row in rows)
+    return f"{percent(sum(row['missed'] for row in rows) / total)} of {total}"
 
 
 def scores(results: Results) -> str:
