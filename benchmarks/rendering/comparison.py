@@ -45,11 +45,12 @@ def misses(quantities: Sequence[str]) -> Part:
     def rendered(results: Results) -> str:
         sizes = _trials(results)
         lines = []
-        for kind in _kinds(results):
+        for kind in (_SMALL, "suites"):
             for quantity, method in _NAMES:
                 if quantity in quantities:
-                    rows = _kind(_rows(results, quantity=quantity, method=method), kind)
-                    cells = [_missed([row for row in rows if row["trials"] == size]) for size in sizes]
+                    rows = _rows(results, quantity=quantity, method=method)
+                    here = [row for row in rows if row["population"].startswith("suite") == (kind == "suites")]
+                    cells = [_missed([row for row in here if row["trials"] == size]) for size in sizes]
                     lines.append([kind, _NAMES[quantity, method], *cells])
         return table(["populations", "interval", *(f"{size} trials" for size in sizes)], lines, left=2)
 
@@ -59,11 +60,10 @@ def misses(quantities: Sequence[str]) -> Part:
 def _missed(rows: Sequence[Row]) -> str:
     most = max(rows, key=lambda row: row["missed"] / row["data_sets"])
     rate = lab.Rate.of(most["missed"], most["data_sets"])
-    worst = _short(rate.rate) + (" **!**" if rate.finding(0.05) == "broken" else "")
-    if len(rows) == 1:
-        return worst
+    if rate.count == 0:
+        return "0"
     middle = _short(median(row["missed"] / row["data_sets"] for row in rows))
-    return f"{middle}; {worst} ({most['population']})" if rate.count else middle
+    return f"{middle}; {_short(rate.rate)}{' **!**' if rate.finding(0.05) == 'broken' else ''} ({most['population']})"
 
 
 def _short(number: float) -> str:
@@ -72,14 +72,15 @@ def _short(number: float) -> str:
 
 def decided(results: Results) -> str:
     """Return mean widths, and how many intervals exclude 1/2, for small boards and for each suite."""
+    sizes = _trials(results)[1:]
     lines = []
     for kind in _kinds(results):
         for quantity, method in _NAMES:
             if quantity == _IMPROVEMENT:
                 rows = _kind(_rows(results, quantity=quantity, method=method), kind)
-                cells = [_decided([row for row in rows if row["trials"] == size]) for size in _trials(results)]
+                cells = [_decided([row for row in rows if row["trials"] == size]) for size in sizes]
                 lines.append([kind, _NAMES[quantity, method], *cells])
-    return table(["populations", "interval", *(f"{size} trials" for size in _trials(results))], lines, left=2)
+    return table(["populations", "interval", *(f"{size} trials" for size in sizes)], lines, left=2)
 
 
 def _decided(rows: Sequence[Row]) -> str:

@@ -131,7 +131,7 @@ def _sizes(found: lab.Coverage, method: str) -> str:
 
 def by_population(found: lab.Coverage, event: str) -> str:
     """Return the highest rate of one failure over the numbers of trials; in brackets how many of them are too high."""
-    methods = [method for method in found.methods if found.worst(method, event) is not None]
+    methods = [name for name in found.methods if found.worst(name, event) is not None and not name.endswith("@paper")]
     lines = [["population", *(f"`{method}`" for method in methods)]]
     for population in found.populations:
         line = [population]
@@ -148,6 +148,8 @@ def found_out(found: lab.Coverage) -> str:
     """Return, for each method and number of trials, decided pairs and mean widths."""
     lines = [["method", "populations x data sets", *(f"{trials:,} trials" for trials, _ in found.sizes)]]
     for method in found.methods:
+        if method.endswith("@paper"):
+            continue
         rows = found.of(method)
         places = len({row.population for row in rows})
         sizes = f"{places} x {counts([row.data_sets for row in rows])}"
@@ -219,22 +221,6 @@ def _at_levels(results: Results) -> list[tuple[float, lab.Row]]:
     rows = results.content(_POOLED)["rows"]
     found = lab.Coverage.from_dict({"rows": rows, "delta": 0.0, "populations": {}, "settings": {}}).rows
     return [(each["delta"], row) for each, row in zip(rows, found, strict=True)]
-
-
-def pooled_kept(results: Results) -> str:
-    """Return how often anything was wrong by `pooled`, by population and level."""
-    rows = [(delta, row) for delta, row in _at_levels(results) if (row.method, row.weights) == ("pooled", "uniform")]
-    levels = sorted({delta for delta, _ in rows})
-    lines = []
-    for name, trials in dict.fromkeys((row.population, row.trials) for _, row in rows):
-        cells = []
-        for level in levels:
-            here = [row.anything for delta, row in rows if (row.population, delta) == (name, level)]
-            cells.append(_at_level(here[0], level) if here and here[0] is not None else "")
-        decided = [row.decided for delta, row in rows if (row.population, delta) == (name, levels[0])]
-        lines.append([name, f"{trials}", *cells, f"{short(decided[0])} %" if decided else ""])
-    heading = ["population", "trials", *(f"anything wrong, delta = {level:g}" for level in levels)]
-    return table([*heading, f"decided, delta = {levels[0]:g}"], lines)
 
 
 def pooled_statements(results: Results) -> str:
@@ -374,7 +360,6 @@ PARTS: Mapping[str, Part] = {
     "coverage-few-runs": few_runs,
     "coverage-pooled-data-sets": pooled_data_sets,
     "coverage-pooled-in-short": pooled_in_short,
-    "coverage-pooled": pooled_kept,
     "coverage-pooled-statements": pooled_statements,
     "coverage-summaries-data-sets": summaries_data_sets,
     "coverage-summaries": summaries_missed,

@@ -201,7 +201,8 @@ _WHERE = {"all": "all", "near": f"up to {named(10)} times the pilot", "far": "be
 def plan(results: Results) -> str:
     """Return predicted over actual numbers for `pairing`, all populations together, and on the paper's experiment."""
     collected = results.rows("plan-collected", "predictions", predictions="all", population="all")
-    rows = [*results.rows("plan", "predictions", population="all"), *collected]
+    rows = [row for row in results.rows("plan", "predictions", population="all") if row["predictions"] != "all"]
+    rows += collected
     words = [*[_WHERE[row["predictions"]] for row in rows[: -len(collected)]], *(["the paper's test"] * len(collected))]
     lines = [[name, f"{row['pilot']:,}", *_predicted(row)] for name, row in zip(words, rows, strict=True)]
     return table(["predictions", "pilot", *_PREDICTED], lines)
@@ -248,12 +249,18 @@ _POOLED_PLAN = "pooled-plan"
 
 
 def pooled_plan(results: Results) -> str:
-    """Return predicted over actual numbers for `pooled`; pairs that stayed open are counted once for a pilot."""
-    lines = []
-    for row in results.rows(_POOLED_PLAN, "predictions"):
-        never = f"{row['never']}" if row["predictions"] == "all" else ""
-        lines.append([_WHERE[row["predictions"]], f"{row['pilot']}", *_predicted(row), never])
-    return table(["predictions", "pilot", *_PREDICTED, "not decided"], lines)
+    """Return predicted over actual numbers for `pooled`."""
+    rows = [row for row in results.rows(_POOLED_PLAN, "predictions") if row["predictions"] != "all"]
+    return table(
+        ["predictions", "pilot", *_PREDICTED],
+        [[_WHERE[row["predictions"]], f"{row['pilot']}", *_predicted(row)] for row in rows],
+    )
+
+
+def pooled_plan_never(results: Results) -> str:
+    """Return how many pairs were predicted to need no more trials than were tried, and were not decided."""
+    rows = results.rows(_POOLED_PLAN, "predictions", predictions="all")
+    return ", ".join(f"{row['never']} for pilots of {row['pilot']}" for row in rows)
 
 
 def pooled_plan_settings(results: Results) -> str:
@@ -407,6 +414,7 @@ PARTS: Mapping[str, Part] = {
     "power-plan-collected-settings": plan_collected_settings,
     "power-plan-worst": plan_worst,
     "power-pooled-plan": pooled_plan,
+    "power-pooled-plan-never": pooled_plan_never,
     "power-pooled-plan-settings": pooled_plan_settings,
     "power-design": design,
     "power-design-settings": design_settings,

@@ -59,12 +59,9 @@ def engine(results: Results) -> str:
 
 
 def agents(results: Results) -> str:
-    """Return the time of a step of every agent, times Sarsa's: the geometric mean over orders, and the range."""
-    lines = []
-    for row in results.rows("engine", "agent"):
-        ratios = list(row["per_dorder"].values())
-        lines.append([row["agent"], f"{row['vs_sarsa']:.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"])
-    return table(["agent", "mean", "over dorders"], lines)
+    """Return the time of a step of every agent, times Sarsa's: the geometric mean over orders."""
+    rows = [row for row in results.rows("engine", "agent") if row["agent"] != "sarsa"]
+    return ", ".join(f"{row['vs_sarsa']:.2f} ({row['agent']})" for row in rows)
 
 
 def in_short(results: Results) -> str:
@@ -222,8 +219,8 @@ def cluster(results: Results) -> str:
 
 def store(results: Results) -> str:
     lines = []
-    for row in results.rows("store", "batch"):
-        words = f"rows written a second in batches of {row['batch']:,}{', with returns' if row['returns'] else ''}"
+    for row in results.rows("store", "batch", returns=False):
+        words = f"rows written a second in batches of {row['batch']:,}"
         lines.append([words, digits(row["rows_per_second"], 3), f"{row['vs_csv']:.2f}"])
     lines += [
         [f"bytes a row, {row['layout']}", f"{row['bytes_per_row']}", f"{row['vs_csv']:.2f}"]
@@ -259,16 +256,13 @@ def reading(results: Results) -> str:
 
 
 def metered(results: Results) -> str:
-    return table(
-        ["environment", "bare, µs a step", "counted, µs a step", "more, µs"],
-        [
-            [
-                f"{row['environment']}{', Gymnasium' if row['wrapped'] else ''}",
-                *(f"{row[f'{which}_ns'] / 1e3:.1f}" for which in ("bare", "metered", "more")),
-            ]
-            for row in results.rows("metered", "environment")
-        ],
-    )
+    """Return what counting a step costs, in our environments and behind Gymnasium's wrappers."""
+    told = []
+    for wrapped, where in ((False, "our environments"), (True, "Gymnasium's")):
+        rows = results.rows("metered", "environment", wrapped=wrapped)
+        more, bare = (span([row[f"{which}_ns"] / 1e3 for row in rows]) for which in ("more", "bare"))
+        told.append(f"{more} µs more than the {bare} µs of a step in {where}")
+    return " and ".join(told)
 
 
 # --- judging
@@ -309,18 +303,19 @@ def judging_threads(results: Results) -> str:
 
 
 def growth(results: Results) -> str:
+    """Return the time of bounds by the size of the board."""
+    rows = results.rows("judge", "memory_megabytes")
     return table(
-        ["algorithms x environments", "states", "equilibrium, s", "a bound, s", "all, s", "memory, MB"],
+        ["algorithms x environments", "states", "a bound", "all bounds", "memory, MB"],
         [
             [
                 f"{row['algorithms']} x {row['environments']}",
                 f"{row['states']:,}",
-                digits(row["equilibrium_seconds"]),
-                digits(row["bound_seconds"]),
-                digits(row["bound_seconds"] * row["algorithms"]),
+                duration(row["bound_seconds"]),
+                duration(row["bound_seconds"] * row["algorithms"]),
                 digits(row["memory_megabytes"]),
             ]
-            for row in results.rows("judge", "memory_megabytes")
+            for row in rows
         ],
     )
 
@@ -423,6 +418,16 @@ def whole(results: Results) -> str:
     )
 
 
+def game_decides(results: Results) -> str:
+    """Return how many pairs are decided under the game's weights, by board."""
+    told = [
+        f"{row['decided']:,} of {row['pairs']:,} pairs of {row['algorithms']} x {row['environments']} with "
+        f"{row['trials']:,} trials"
+        for row in results.rows("judge-whole", "evaluation_seconds")
+    ]
+    return f"{', '.join(told)} were decided"
+
+
 # --- reporting
 
 
@@ -501,6 +506,7 @@ PARTS: Mapping[str, Part] = {
     "speed-commands-growth": commands_growth,
     "speed-moves": moves,
     "speed-whole": whole,
+    "limitations-game": game_decides,
     "speed-reporting": reporting,
     "speed-peers": peers,
     "speed-peers-resamples": peers_resamples,
