@@ -328,11 +328,11 @@ def few_runs(results: Results) -> str:
 
 
 def _shares(rows: list[Row]) -> str:
-    """Return the lowest and the highest share of decided pairs."""
+    """Return the lowest and the highest share of decided pairs, in percent."""
     if not rows:
         return ""
     shares = sorted(round(100 * row["decided"] / (row["pairs"] * row["data_sets"])) for row in rows)
-    return f"{shares[0]} %" if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]} %"
+    return f"{shares[0]}" if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
 
 
 def few_runs_settings(results: Results) -> str:
