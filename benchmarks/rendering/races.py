@@ -20,7 +20,6 @@ _WAYS = {
     "race equal": "race, `equal`",
     "equal pooled": "equal numbers, `pooled`",
     "equal pairing": "equal numbers, `pairing`",
-    "equal betting": "equal numbers, `betting`",
     "equal pbp": "equal numbers, `pbp`",
 }
 
@@ -95,7 +94,9 @@ def _goals(rows: list[Row]) -> list[tuple[str, str, str]]:
 
 def _by_way(rows: list[Row], board: str, weights: str, goal: str) -> dict[str, Row]:
     wanted = (board, weights, goal)
-    return {row["way"]: row for row in rows if (row["board"], row["weights"], row["goal"]) == wanted}
+    return {
+        row["way"]: row for row in rows if (row["board"], row["weights"], row["goal"]) == wanted and row["way"] in _WAYS
+    }
 
 
 def _least(by_way: Mapping[str, Row]) -> float | None:
