@@ -9,7 +9,7 @@ _ERRORS, _SAVINGS = "race-errors", "race-savings"
 _EVENTS = {
     "verdicts": "a verdict",
     "bounds": "a bound",
-    "within": "too close to matter",
+    "within": "too close",
     "evaluation": "the evaluation",
     "anything": "anything",
 }
@@ -18,9 +18,9 @@ _WAYS = {
     "race by-cost": "race, `by-cost`",
     "race eliminate": "race, `eliminate`",
     "race equal": "race, `equal`",
-    "equal pooled": "equal numbers, `pooled`",
-    "equal pairing": "equal numbers, `pairing`",
-    "equal pbp": "equal numbers, `pbp`",
+    "equal pooled": "equal, `pooled`",
+    "equal pairing": "equal, `pairing`",
+    "equal pbp": "equal, `pbp`",
 }
 
 
@@ -114,7 +114,11 @@ def savings_in_short(results: Results) -> str:
         for way, row in by_way.items():
             if row["seconds"] is not None and row["seconds"] == least:
                 won[way] = won.get(way, 0) + 1
-    listed = [f"{_WAYS[way].replace(', ', ' by ')} for {won[way]} of {len(goals)} goals" for way in _WAYS if way in won]
+    listed = [
+        f"{_WAYS[way].replace('equal, ', 'equal numbers by ').replace('race, ', 'races by ')} for {won[way]} of {len(goals)} goals"
+        for way in _WAYS
+        if way in won
+    ]
     return f"Fastest: {', '.join(listed)}."
 
 
