@@ -114,11 +114,10 @@ def savings_in_short(results: Results) -> str:
         for way, row in by_way.items():
             if row["seconds"] is not None and row["seconds"] == least:
                 won[way] = won.get(way, 0) + 1
-    listed = [
-        f"{_WAYS[way].replace('equal, ', 'equal numbers by ').replace('race, ', 'races by ')} for {won[way]} of {len(goals)} goals"
-        for way in _WAYS
-        if way in won
-    ]
+    words = {
+        way: name.replace("equal, ", "equal numbers by ").replace("race, ", "races by ") for way, name in _WAYS.items()
+    }
+    listed = [f"{words[way]} for {won[way]} of {len(goals)} goals" for way in _WAYS if way in won]
     return f"Fastest: {', '.join(listed)}."
 
 
