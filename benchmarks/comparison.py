@@ -1,13 +1,12 @@
 """Intervals as rliable makes them compared with ours, on the same data, at the same level, for the same quantities.
 
     python benchmarks/comparison.py [--out FOLDER] [--data-sets 300] [--resamples 1000] [--trials 5 10 30 100]
-    python benchmarks/comparison.py --tables [--out docs/results]
     python benchmarks/comparison.py --check
 
 The first draws data sets from populations of which the truth is known, those of `untuned.lab` and two suites of 26
-environments, and writes comparison.json (about ten minutes on two processors); the second prints the tables of the
-documentation from it; the third, where rliable is installed, says how far its intervals are from those of the plain
-implementation here.
+environments, and writes comparison.json (about ten minutes on two processors), of which `benchmarks/pages.py` makes the
+tables of the documentation; the second, where rliable is installed, prints how far its intervals are from those of the
+plain implementation here.
 
 Data set number k is about algorithm or pair number k, counted around, so that every data set counts once. The
 quantities: the probability of improvement of one algorithm over another, averaged over environments, ties halved; the
@@ -18,7 +17,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from itertools import combinations, product
@@ -284,93 +283,6 @@ def run(out: Path, data_sets: int, resamples: int, trials: Sequence[int], worker
     (out / FILE).write_text(f'{{"rows": [\n{lines}\n],\n{json.dumps(rest)[1:]}\n', encoding="utf-8")
 
 
-# --- tables
-
-
-def tables(out: Path) -> Iterator[str]:
-    """Yield every measured table of the documentation, as Markdown."""
-    found = json.loads((out / FILE).read_text(encoding="utf-8"))["rows"]
-    yield misses(found, [(IMPROVEMENT, method) for method in METHODS[IMPROVEMENT]])
-    yield improvement(found)
-    yield misses(found, [*((MEAN, method) for method in METHODS[MEAN]), (MIDDLE, "rliable")])
-    yield wider(found)
-
-
-HEADINGS = {
-    (IMPROVEMENT, "rliable"): "stratified bootstrap",
-    (IMPROVEMENT, "pairing"): "`pairing`",
-    (IMPROVEMENT, "wilson"): "`wilson`",
-    (MEAN, "rliable"): "mean: stratified bootstrap",
-    (MEAN, "student"): "mean: Student",
-    (MEAN, "anderson"): "mean: Anderson (ours)",
-    (MIDDLE, "rliable"): "IQM: stratified bootstrap",
-}
-
-Rows = Sequence[Mapping[str, Any]]
-
-
-def _of(found: Rows, **facts: Any) -> list[Mapping[str, Any]]:
-    return [row for row in found if all(row[key] == value for key, value in facts.items())]
-
-
-def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
-    """Return how often intervals miss, in percent, by population; beyond doubt more than delta is marked."""
-
-    def rate(row: Mapping[str, Any]) -> str:
-        limits = lab.Rate.of(row["missed"], row["data_sets"])
-        return _percent(limits.rate) + (" **!**" if limits.finding(DELTA) == "broken" else "")
-
-    lines = [["population", *(HEADINGS[column] for column in columns)]]
-    for population in dict.fromkeys(row["population"] for row in found):
-        line = [population]
-        for quantity, method in columns:
-            line.append(" / ".join(map(rate, _of(found, population=population, quantity=quantity, method=method))))
-        lines.append(line)
-    return _table(lines)
-
-
-def improvement(found: Rows) -> str:
-    """Return mean widths, and how many intervals say which is better, for small boards and for each suite."""
-    sizes = list(dict.fromkeys(row["trials"] for row in found))
-    suites = [each.name for each in SUITES]
-    kinds = {"small boards": [row["population"] for row in found if row["population"] not in suites]}
-    kinds |= {name: [name] for name in suites}
-    lines = [["populations", "method", *(f"{size} trials" for size in sizes)]]
-    for (kind, names), method in product(kinds.items(), METHODS[IMPROVEMENT]):
-        line = [kind, HEADINGS[IMPROVEMENT, method]]
-        for size in sizes:
-            here = _of(found, quantity=IMPROVEMENT, method=method, trials=size)
-            here = [row for row in here if row["population"] in names]
-            total, decided, wrong = (sum(row[key] for row in here) for key in ("data_sets", "decided", "wrong"))
-            width = np.mean([row["width"] for row in here])
-            line.append(f"{width:.3f}; {decided:,} of {total:,}" + (f", {wrong} wrong" if wrong else ""))
-        lines.append(line)
-    return _table(lines)
-
-
-def wider(found: Rows) -> str:
-    """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
-    sizes = list(dict.fromkeys(row["trials"] for row in found))
-    lines = [["ours, times as wide as the bootstrap's", *(f"{size} trials" for size in sizes)]]
-    for quantity, method in ((IMPROVEMENT, "pairing"), (MEAN, "anderson")):
-        line = [f"{quantity}, {HEADINGS[quantity, method].rpartition(': ')[2]}"]
-        for size in sizes:
-            theirs, ours = (_of(found, quantity=quantity, method=each, trials=size) for each in ("rliable", method))
-            ratios = [mine["width"] / other["width"] for mine, other in zip(ours, theirs, strict=True) if mine["width"]]
-            line.append(f"{min(ratios):.1f} to {max(ratios):.1f}, median {np.median(ratios):.1f}")
-        lines.append(line)
-    return _table(lines)
-
-
-def _percent(number: float) -> str:
-    return "0" if number == 0.0 else f"{100 * number:.1f}" if number < 0.0995 else f"{100 * number:.0f}"
-
-
-def _table(lines: list[list[str]]) -> str:
-    ruled = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
-
-
 # --- against rliable itself
 
 
@@ -412,13 +324,10 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=1_000)
     parser.add_argument("--trials", type=int, nargs="+", default=list(TRIALS))
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--tables", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     if options.check:
         check(options.resamples)
-    elif options.tables:
-        print("\n\n".join(tables(options.out)))
     else:
         run(options.out, options.data_sets, options.resamples, options.trials, options.workers)
 

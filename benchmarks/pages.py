@@ -13,7 +13,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from rendering import copies, coverage, fidelity, gallery, overview, power, protocols, races, reproduction, speed
+from rendering import (
+    comparison,
+    copies,
+    coverage,
+    fidelity,
+    gallery,
+    overview,
+    power,
+    protocols,
+    races,
+    reproduction,
+    speed,
+)
 from rendering.files import Part, Results, Unusable
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +34,7 @@ PARTS: Mapping[str, Part] = {
     **coverage.PARTS,
     **power.PARTS,
     **races.PARTS,
+    **comparison.PARTS,
     **copies.PARTS,
     **protocols.PARTS,
     **fidelity.PARTS,

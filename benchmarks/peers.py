@@ -3,10 +3,10 @@
     python benchmarks/peers.py [--json FILE] [--resamples 50000] [--peer-resamples 1000] [--python PYTHON]
 
 What is timed: the interval of the interquartile mean and that of the probability of improvement, from rliable's usual
-number of resamples on boards of the sizes of its examples; and the equilibrium of the game on the paper's board
-against alpha-rank, which finds the stationary distribution of a chain over the same 11 x 165 profiles. rliable takes
-fewer resamples, and its time is extrapolated. The scores are generated. Ours runs on two threads, as it would; the
-peers have the same two processors.
+number of resamples on boards of the sizes of its examples; and the equilibrium of the game on a synthetic board of the
+paper's size against alpha-rank, which finds the stationary distribution of a chain over the same 11 x 165 profiles.
+rliable takes fewer resamples, and its time is extrapolated. The scores are generated. Ours runs on two threads, as it
+would; the peers have the same two processors.
 
 rliable 1.2.0 wants an arch that does not work with pandas 3, so the peers live in an environment of their own,
 build/peers, which is made here if it is not there (``--python`` names another). `peer_programs.py` runs in it.

@@ -1,10 +1,11 @@
 """The parts of the page on coverage."""
 
 from collections.abc import Callable, Mapping
+from statistics import median
 from typing import Any
 
-from rendering.files import Part, Results
-from rendering.markdown import named, percent, table
+from rendering.files import Part, Results, source_files
+from rendering.markdown import counts, named, percent, table
 from untuned import lab
 from untuned.lab.coverage_experiment import EVENTS
 
@@ -31,37 +32,63 @@ def in_short(results: Results) -> str:
     guaranteed, approximate = experiments(results, "guaranteed"), experiments(results, "approximate")
     sentences = [_guaranteed(guaranteed)]
     total = len(approximate.of("bootstrap"))
-    broken = {}
+    broken = []
     for method in ("pbp-t", "bootstrap", "wilson"):
         rows = approximate.broken(method)
-        broken[method] = f"`{method}` in {'all ' if len(rows) == total else ''}{len(rows)}"
+        words = f"`{method}` in {'all ' if len(rows) == total else ''}{len(rows)}"
         if method == "bootstrap":
-            few = sum(row.trials == 10 for row in rows)
-            broken[method] += f", with 10 trials on {named(few)} of {named(len(approximate.populations))} populations"
-    listed = ", ".join(broken.values())
-    sentences.append(f"Of {total} experiments, approximate methods broke it somewhere: {listed}.")
-    if approximate.broken("pbp@paper"):
-        sentences.append("The paper's conventions break even `pbp`.")
+            fewest = min(row.trials for row in approximate.rows)
+            few = sum(row.trials == fewest for row in rows)
+            words += f" (with {fewest} trials on {few} of {len(approximate.populations)} populations)"
+        broken.append(words)
+    sentences.append(f"In {total} experiments of {_sets(approximate)} each, approximate methods broke it: ")
+    sentences[-1] += f"{', '.join(broken)}."
+    paper = approximate.broken("pbp@paper")
+    if paper:
+        sentences.append(f"With the paper's conventions `pbp` broke it, too, in {len(paper)}.")
+    sentences.append(approximate_verdicts(results))
     looked = experiments(results, "adaptive")
-    if not looked.broken():
-        sentences.append(f"`betting` withstood looking after every {looked.rows[0].every} trials.")
+    looks = f"with a look after every {looked.rows[0].every} trials ({len(looked.rows)} experiments of {_sets(looked)})"
+    sentences.append(f"`betting` {'broke its level' if looked.broken() else 'kept its level'} {looks}.")
     return " ".join(sentences)
 
 
 def _guaranteed(found: lab.Coverage) -> str:
     kept = [method for method in found.methods if found.finding(method) == "kept"]
-    most = max(rate.rate for row in found.rows for rate in row.events().values())
     every = len(kept) == len(found.methods)
     whose = f"all {named(len(kept))}" if every else f"{named(len(kept))} of {named(len(found.methods))}"
     return (
-        f"Of the guaranteed methods {whose} kept their level of {percent(found.delta)} in every experiment; the "
-        f"highest rate of failures was {percent(most, 1)}."
+        f"Of the guaranteed methods {whose} kept their level of {percent(found.delta)} in every experiment "
+        f"({len(found.rows)} experiments); the highest rate of failures was {_highest(found)}."
     )
 
 
-def data_sets(name: str) -> Part:
-    """Return what says how many data sets an experiment had, at least."""
-    return lambda results: f"{min(row.data_sets for row in experiments(results, name).rows):,}"
+def approximate_verdicts(results: Results) -> str:
+    """Return how often approximate methods give wrong verdicts where they do so most often."""
+    found = experiments(results, "approximate")
+    rows = tuple(row for row in found.rows if "*" not in row.method)
+    rest = lab.Coverage(rows, found.delta, found.populations, found.settings)
+    return (
+        "The highest rate of wrong verdicts by an approximate method was "
+        f"{_highest(rest, 'verdicts')}, in {len(rest.rows)} experiments."
+    )
+
+
+def guaranteed_highest(results: Results) -> str:
+    """Return the highest rate of failures of a guaranteed method."""
+    found = experiments(results, "guaranteed")
+    return f"the highest rate of failures in {len(found.rows)} experiments was {_highest(found)}"
+
+
+def _highest(found: lab.Coverage, event: str | None = None) -> str:
+    cases = [case for method in found.methods if (case := found.worst(method, event)) is not None]
+    most = max(cases, key=lambda case: (case.rate.rate, case.rate.high))
+    where = f" (`{most.row.method}`, *{most.row.population}*, {most.row.trials:,} trials)"
+    return f"{_plain(most.rate)} of {most.rate.total:,} data sets" + (where if most.rate.count else "")
+
+
+def _sets(found: lab.Coverage) -> str:
+    return f"{counts([row.data_sets for row in found.rows])} data sets"
 
 
 def missed(results: Results) -> str:
@@ -69,21 +96,23 @@ def missed(results: Results) -> str:
     rows = [row for row in results.content("paper")["rows"] if row["method"] == "bootstrap@paper"]
     row = min(rows, key=lambda each: each["trials"])
     return (
-        f"With {row['trials']} trials the bootstrap misses the true scores in {percent(row['truth']['rate'])} of all "
-        f"samples, and other estimates in {percent(row['failures'])}"
+        f"With {row['trials']} trials the bootstrap missed the true scores in {percent(row['truth']['rate'])} of "
+        f"{row['samples']} samples, and the estimates of other samples in {percent(row['failures'])} of all pairs"
     )
 
 
 def worst(found: lab.Coverage) -> str:
     """Return, for each method, the highest rate of each failure, with its limits."""
-    lines = [["method", *(f"{EVENTS[event]} wrong" for event in found.events), "highest where"]]
+    lines = [["method", "experiments x data sets", *(f"{EVENTS[event]} wrong" for event in found.events)]]
+    lines[0].append("highest where")
     for method in found.methods:
         cases = [found.worst(method, event) for event in found.events]
         most = found.worst(method)
         where = "" if most is None or most.rate.count == 0 else f"{most.row.population}, {most.row.trials:,} trials"
         lines.append(
             [
-                f"`{method}`",
+                _method(method),
+                _sizes(found, method),
                 *("" if case is None else _with_limits(case.rate, found) for case in cases),
                 where,
             ]
@@ -91,65 +120,99 @@ def worst(found: lab.Coverage) -> str:
     return table(lines[0], lines[1:], left=len(lines[0]))
 
 
-def by_population(found: lab.Coverage, event: str) -> str:
-    """Return the rates of one failure, with each number of trials, by population and method."""
-    methods = [method for method in found.methods if found.worst(method, event) is not None]
-    lines = [["population", *(f"`{method}`" for method in methods)]]
+def _method(name: str) -> str:
+    return f"`{name}`, broken on purpose" if "*" in name else f"`{name}`"
+
+
+def _sizes(found: lab.Coverage, method: str) -> str:
+    rows = found.of(method)
+    return f"{len(rows)} x {counts([row.data_sets for row in rows])}"
+
+
+#: What the table by population shows: one failure of a method each.
+_BY_POPULATION = (
+    ("wilson", "percentiles"),
+    ("pbp-t", "percentiles"),
+    ("pbp-t", "aggregates"),
+    ("bootstrap", "aggregates"),
+)
+
+
+def by_population(found: lab.Coverage) -> str:
+    """Return the highest rates over the numbers of trials; in brackets how many of them are too high."""
+    lines = []
     for population in found.populations:
         line = [population]
-        for method in methods:
+        for method, event in _BY_POPULATION:
             rates = [row.events()[event] for row in found.of(method) if row.population == population]
-            line.append(" / ".join(short(rate.rate) + _mark(rate, found) for rate in rates))
+            broken = sum(rate.finding(found.delta) == "broken" for rate in rates)
+            most = short(max(rate.rate for rate in rates))
+            line.append(f"{most} ({broken})" if broken else most)
         lines.append(line)
-    return table(lines[0], lines[1:], left=len(lines[0]))
+    return table(["population", *(f"`{method}`, {EVENTS[event]}" for method, event in _BY_POPULATION)], lines)
 
 
 def found_out(found: lab.Coverage) -> str:
     """Return, for each method and number of trials, decided pairs and mean widths."""
-    lines = [["method", *(f"{trials:,} trials" for trials, _ in found.sizes)]]
+    lines = [["method", "populations x data sets", *(f"{trials:,} trials" for trials, _ in found.sizes)]]
     for method in found.methods:
-        cells = [(found.decided(method, *size), found.width(method, *size)) for size in found.sizes]
-        lines.append([f"`{method}`", *(f"{short(share or 0.0)} %, {width:.3f}" for share, width in cells)])
-    return table(lines[0], lines[1:], left=len(lines[0]))
+        if method.endswith("@paper"):
+            continue
+        rows = found.of(method)
+        places = len({row.population for row in rows})
+        sizes = f"{places} x {counts([row.data_sets for row in rows])}"
+        lines.append([_method(method), sizes, *(_found_out(found, method, size) for size in found.sizes)])
+    return table(lines[0], lines[1:], left=2)
 
 
-def looked_at(found: lab.Coverage) -> str:
-    """Return what stopping at the first verdict does, by population and method."""
-    lines = [["method", "population", "any z", "any y", "any verdict", "stopped after", "decided"]]
-    lines += [
-        [
-            f"`{row.method}`",
-            row.population,
-            *(
-                "" if rate is None else _with_limits(rate, found)
-                for rate in (row.percentiles, row.aggregates, row.verdicts)
-            ),
-            f"{row.stopped_at:.0f} trials",
-            f"{short(row.decided)} %",
-        ]
-        for row in found.rows
-    ]
-    return table(lines[0], lines[1:], left=len(lines[0]))
+def _found_out(found: lab.Coverage, method: str, size: tuple[int, int | None]) -> str:
+    return f"{short(found.decided(method, *size) or 0.0)} %, {found.width(method, *size):.2f}"
+
+
+def found_out_range(results: Results) -> str:
+    """Return how much populations differ in the share of pairs that the default method decides."""
+    rows = [row for row in experiments(results, "guaranteed").of("pairing") if row.trials == 100]
+    low, high = min(row.decided for row in rows), max(row.decided for row in rows)
+    ends = [sum(row.decided == end for row in rows) for end in (low, high)]
+    return (
+        f"with 100 trials `pairing` decides {short(low)} % of the pairs on {named(ends[0])} of {len(rows)} populations "
+        f"and {short(high)} % on {named(ends[1])}"
+    )
+
+
+def collected(results: Results) -> str:
+    """Return, for each method, how often anything was wrong, decided pairs and mean widths."""
+    found = experiments(results, "collected")
+    lines = []
+    for method in found.methods:
+        most = found.worst(method)
+        assert most is not None
+        sizes = [_found_out(found, method, size) for size in found.sizes]
+        lines.append([_method(method), _sizes(found, method), _with_limits(most.rate, found), *sizes])
+    heading = ["method", "experiments x data sets", "highest rate of failures"]
+    return table([*heading, *(f"{trials:,} trials" for trials, _ in found.sizes)], lines, left=2)
+
+
+def cases(name: str) -> Part:
+    """Return what says how many cases branching looked at for a pair."""
+    return lambda results: f"{results.settings(name)['refine']} cases"
 
 
 def published(found: Mapping[str, Any]) -> str:
-    """Return the paper's Table 2, ours next to the published figures."""
-    lines = [["trials", "method", "samples", "failures", "in the paper", "separated", "in the paper", "truth missed"]]
-    for row in found["rows"]:
-        truth = row["truth"]
-        lines.append(
-            [
-                f"{row['trials']:,}",
-                f"`{row['method']}`",
-                f"{row['samples']:,}",
-                _figure(row["failures"], 3),
-                _figure(row["published_failures"], 3),
-                _figure(row["significant"], 2),
-                _figure(row["published_significant"], 2),
-                f"{truth['rate']:.3f} ({truth['low']:.3f} to {truth['high']:.3f})",
-            ]
-        )
-    return table(lines[0], lines[1:], left=len(lines[0]))
+    """Return the paper's Table 2, ours with the published figures in brackets."""
+    heading = ["trials", "method", "samples", "failures (paper)", "separated (paper)", "truth missed"]
+    lines = [
+        [
+            f"{row['trials']:,}",
+            f"`{row['method']}`",
+            f"{row['samples']:,}",
+            _beside(row["failures"], row["published_failures"], 3),
+            _beside(row["significant"], row["published_significant"], 2),
+            f"{row['truth']['rate']:.3f}",
+        ]
+        for row in found["rows"]
+    ]
+    return table(heading, lines, left=2)
 
 
 def few_runs(results: Results) -> str:
@@ -168,22 +231,6 @@ def _at_levels(results: Results) -> list[tuple[float, lab.Row]]:
     return [(each["delta"], row) for each, row in zip(rows, found, strict=True)]
 
 
-def pooled_kept(results: Results) -> str:
-    """Return how often anything was wrong by `pooled`, by population and level."""
-    rows = [(delta, row) for delta, row in _at_levels(results) if (row.method, row.weights) == ("pooled", "uniform")]
-    levels = sorted({delta for delta, _ in rows})
-    lines = []
-    for name, trials in dict.fromkeys((row.population, row.trials) for _, row in rows):
-        cells = []
-        for level in levels:
-            here = [row.anything for delta, row in rows if (row.population, delta) == (name, level)]
-            cells.append(_at_level(here[0], level) if here and here[0] is not None else "")
-        decided = [row.decided for delta, row in rows if (row.population, delta) == (name, levels[0])]
-        lines.append([name, f"{trials}", *cells, f"{short(decided[0])} %" if decided else ""])
-    heading = ["population", "trials", *(f"anything wrong, delta = {level:g}" for level in levels)]
-    return table([*heading, f"decided, delta = {levels[0]:g}"], lines)
-
-
 def pooled_statements(results: Results) -> str:
     """Return how often each kind of statement was wrong, for every method and weights, where it was most often."""
     groups: dict[tuple[str, str, float], list[lab.Row]] = {}
@@ -196,8 +243,9 @@ def pooled_statements(results: Results) -> str:
         for event in _STATEMENTS:
             rates = [rate for row in rows if (rate := row.events().get(event)) is not None]
             most = max(rates, key=lambda rate: (rate.low, rate.high), default=None)
-            cells.append("" if most is None else _at_level(most, delta))
-        lines.append([f"`{method}`", names[weights], f"{delta:g}", f"{len(rows)}", *cells])
+            shown = "" if most is None else _at_level(most, delta) if event == "anything" else f"{short(most.rate)} %"
+            cells.append(shown)
+        lines.append([_method(method), names[weights], f"{delta:g}", f"{len(rows)}", *cells])
     heading = ["method", "weights", "delta", "populations", "anything", *(EVENTS[event] for event in _STATEMENTS[1:])]
     return table(heading, lines, left=2)
 
@@ -224,27 +272,31 @@ _SUMMARIES = "summary-coverage"
 _INTERVALS = {"percentile": "percentile", "basic": "basic", "bca": "BCa", "pooled": "`pooled`, guaranteed"}
 
 
-def summaries_missed(statistic: str) -> Part:
-    """Return what shows how often intervals of a summary miss, by population, as runs become more."""
-
-    def rendered(results: Results) -> str:
-        rows = results.rows(_SUMMARIES, "missed", statistic=statistic)
-        kinds = [kind for kind in _INTERVALS if any(row["interval"] == kind for row in rows)]
-        lines = []
-        for population in dict.fromkeys(row["population"] for row in rows):
-            line = [population]
-            for kind in kinds:
-                here = [row for row in rows if (row["population"], row["interval"]) == (population, kind)]
-                line.append(" / ".join(_missed(row) for row in here))
-            lines.append(line)
-        return table(["population", *(_INTERVALS[kind] for kind in kinds)], lines, left=1)
-
-    return rendered
+_STATISTICS = {"poi": "probability of improvement", "iqm": "interquartile mean", "mean": "mean"}
 
 
-def _missed(row: Any) -> str:
-    rate = lab.Rate.of(row["missed"], row["data_sets"])
-    return short(rate.rate) + (" **!**" if rate.finding(_DELTA_OF_SUMMARIES) == "broken" else "")
+def summaries_missed(results: Results) -> str:
+    """Return how often intervals of summaries miss: the median over populations, and the worst of them."""
+    every = results.rows(_SUMMARIES, "missed")
+    numbers = list(dict.fromkeys(row["trials"] for row in every))
+    lines = []
+    for statistic, words in _STATISTICS.items():
+        for kind, name in _INTERVALS.items():
+            rows = [row for row in every if (row["statistic"], row["interval"]) == (statistic, kind)]
+            if rows:
+                cells = [_median_and_worst([row for row in rows if row["trials"] == trials]) for trials in numbers]
+                lines.append([words, name, *cells])
+    return table(["summary", "interval", *(f"{trials} runs" for trials in numbers)], lines, left=2)
+
+
+def _median_and_worst(rows: list[Any]) -> str:
+    most = max(rows, key=lambda row: row["missed"] / row["data_sets"])
+    rate = lab.Rate.of(most["missed"], most["data_sets"])
+    middle = short(median(row["missed"] / row["data_sets"] for row in rows))
+    if rate.count == 0:
+        return middle
+    mark = " **!**" if rate.finding(_DELTA_OF_SUMMARIES) == "broken" else ""
+    return f"{middle}; {short(rate.rate)}{mark} ({most['population']})"
 
 
 _DELTA_OF_SUMMARIES = 0.05
@@ -289,33 +341,35 @@ def _mark(rate: lab.Rate, found: lab.Coverage) -> str:
     return " **!**" if rate.finding(found.delta) == "broken" else ""
 
 
-def _figure(number: float | None, digits: int) -> str:
-    return "" if number is None else f"{number:.{digits}f}"
+def _beside(ours: float | None, theirs: float | None, digits: int) -> str:
+    shown = "" if ours is None else f"{ours:.{digits}f}"
+    return shown + ("" if theirs is None else f" ({theirs:.{digits}f})")
 
 
 PARTS: Mapping[str, Part] = {
+    "coverage-files": source_files(
+        "guaranteed", "approximate", "adaptive", "adaptive-fixed", _POOLED, _SUMMARIES, "collected", "paper"
+    ),
     "coverage-populations": populations,
     "coverage-in-short": in_short,
-    "coverage-guaranteed-data-sets": data_sets("guaranteed"),
+    "coverage-approximate-verdicts": approximate_verdicts,
+    "coverage-guaranteed-highest": guaranteed_highest,
+    "coverage-cases": cases("guaranteed"),
+    "coverage-collected-cases": cases("collected"),
+    "coverage-paper-cases": cases("paper"),
     "coverage-guaranteed": of(worst, "guaranteed"),
-    "coverage-guaranteed-percentiles": of(lambda found: by_population(found, "percentiles"), "guaranteed"),
-    "coverage-approximate-data-sets": data_sets("approximate"),
     "coverage-approximate": of(worst, "approximate"),
-    "coverage-approximate-percentiles": of(lambda found: by_population(found, "percentiles"), "approximate"),
-    "coverage-approximate-aggregates": of(lambda found: by_population(found, "aggregates"), "approximate"),
+    "coverage-approximate-populations": of(by_population, "approximate"),
     "coverage-found-out": of(found_out, "guaranteed", "approximate"),
-    "coverage-looked-at": of(looked_at, "adaptive", "adaptive-fixed"),
-    "coverage-collected": of(worst, "collected"),
-    "coverage-collected-found-out": of(found_out, "collected"),
+    "coverage-found-out-range": found_out_range,
+    "coverage-looked-at": of(worst, "adaptive", "adaptive-fixed"),
+    "coverage-collected": collected,
     "coverage-few-runs": few_runs,
     "coverage-pooled-data-sets": pooled_data_sets,
     "coverage-pooled-in-short": pooled_in_short,
-    "coverage-pooled": pooled_kept,
     "coverage-pooled-statements": pooled_statements,
     "coverage-summaries-data-sets": summaries_data_sets,
-    "coverage-summaries-poi": summaries_missed("poi"),
-    "coverage-summaries-iqm": summaries_missed("iqm"),
-    "coverage-summaries-mean": summaries_missed("mean"),
+    "coverage-summaries": summaries_missed,
     "coverage-summaries-width": summaries_width,
     "coverage-paper": lambda results: published(results.content("paper")),
     "coverage-paper-missed": missed,

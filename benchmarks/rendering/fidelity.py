@@ -1,12 +1,11 @@
 """The parts of the page on fidelity."""
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import untuned
 from rendering.files import Part, Results, Row, Unusable
-from rendering.markdown import named, table
+from rendering.markdown import counts, table
 from untuned.collect.definitions.paper import ELEVEN
 
 ALGORITHMS = tuple(each.name for each in ELEVEN)
@@ -30,16 +29,18 @@ def _in_order(rows: list[Row]) -> dict[tuple[str, str], Row]:
     return {key: known[key] for key in order if key in known}
 
 
-def z_scores(results: Results) -> str:
-    found = {key: row for key, row in cells(results).items() if row["z"] is not None}
-    lines = []
-    for environment in dict.fromkeys(environment for environment, _ in found):
-        here = {name: found[environment, name] for name in ALGORITHMS if (environment, name) in found}
-        usual = Counter(row["trials"] for row in here.values()).most_common(1)[0][0]
-        others = [f"{name} {row['trials']:,}" for name, row in here.items() if row["trials"] != usual]
-        trials = f"{usual:,} ({', '.join(others)})" if others else f"{usual:,}"
-        lines.append([environment, trials, *(_z(here[name]) if name in here else "" for name in ALGORITHMS)])
-    return table(["environment", "trials", *ALGORITHMS], lines, left=2)
+def by_environment(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Return, for every environment with published means, trials, the largest z-score, and how many are beyond 3."""
+    compared: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["z"] is not None:
+            compared.setdefault(row["environment"], []).append(row)
+    found = {}
+    for environment, here in compared.items():
+        most = max(here, key=lambda row: abs(row["z"]))
+        beyond = f"{sum(abs(row['z']) > 3.0 for row in here)} of {len(here)}"
+        found[environment] = [counts([row["trials"] for row in here]), f"{_z(most)} ({most['algorithm']})", beyond]
+    return found
 
 
 def _z(row: Row) -> str:
@@ -50,22 +51,21 @@ def _z(row: Row) -> str:
 def summary(results: Results) -> str:
     found = [abs(row["z"]) for row in cells(results).values() if row["z"] is not None]
     return (
-        f"{len(found)} cells: {sum(z > 3.0 for z in found)} beyond 3, where chance gives {0.0027 * len(found):.1f}, "
-        f"and {sum(z > 4.5 for z in found)} beyond 4.5; the root mean square of z is "
+        f"of {len(found)} z-scores {sum(z > 3.0 for z in found)} are beyond 3, where chance gives "
+        f"{0.0027 * len(found):.1f}, and {sum(z > 4.5 for z in found)} beyond 4.5; their root mean square is "
         f"{math.sqrt(math.fsum(z * z for z in found) / len(found)):.2f}, the largest {max(found):.2f}"
     )
 
 
 def precision(results: Results) -> str:
     return table(
-        ["environment", "algorithm", "pairs", "float64", "float32", "difference ± standard error", "diverged"],
+        ["environment", "algorithm", "pairs", "float64", "difference of float32 ± standard error", "diverged"],
         [
             [
                 row["environment"],
                 row["algorithm"],
                 f"{row['trials']:,}",
                 f"{row['float64']:.1f}",
-                f"{row['float32']:.1f}",
                 f"{row['difference']:.1f} ± {row['standard_error']:.1f}",
                 ", ".join(f"{100 * share:.1f} %" for share in row["diverged"]),
             ]
@@ -80,13 +80,12 @@ def precision_summary(results: Results) -> str:
     largest = max(abs(row["z"]) for row in rows if row["z"] is not None)
     negative = sum(row["difference"] < 0.0 for row in rows)
     return (
-        f"no mean differs by more than {largest:.1f} standard errors; of {named(len(rows))} differences "
-        f"{named(negative)} are negative"
+        f"no mean differs by more than {largest:.1f} standard errors; single precision scores lower in "
+        f"{negative} of {len(rows)} cells"
     )
 
 
 PARTS: Mapping[str, Part] = {
-    "fidelity-z-scores": z_scores,
     "fidelity-summary": summary,
     "fidelity-precision": precision,
     "fidelity-precision-summary": precision_summary,

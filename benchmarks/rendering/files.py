@@ -73,3 +73,31 @@ class Results:
 
 #: What makes a part of a page.
 Part = Callable[[Results], str]
+
+
+def transcribed(results: Results, *names: str) -> list[str]:
+    """Return which of these files were taken over from printed output."""
+    return [name for name in names if "transcribed" in (results.content(name).get("settings") or {})]
+
+
+def source_files(*names: str) -> Part:
+    """Return what lists the files behind a page, and says which of them no benchmark wrote.
+
+    Parameters
+    ----------
+    names
+        The files, without their ending.
+    """
+
+    def rendered(results: Results) -> str:
+        listed = ", ".join(f"[`{name}.json`](results/{name}.json)" for name in names)
+        taken = [f"`{name}.json`" for name in transcribed(results, *names)]
+        if not taken:
+            return f"Data, written by the benchmarks: {listed}."
+        verb = "was" if len(taken) == 1 else "were"
+        return (
+            f"Data: {listed}. {', '.join(taken)} {verb} **transcribed** from the output of earlier runs "
+            "([details](results.md#files)); benchmarks wrote the others."
+        )
+
+    return rendered

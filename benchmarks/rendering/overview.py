@@ -1,160 +1,79 @@
-"""The parts of the page that has all results in short."""
+"""The parts of the page that lists all files of results."""
 
 from collections.abc import Mapping
 
 import fingerprints
-from rendering.coverage import experiments, short
-from rendering.fidelity import cells
-from rendering.files import Part, Results
-from rendering.markdown import counts, digits, duration, percent, span, table
-from rendering.power import plan_rows
-from untuned.lab.coverage_experiment import EVENTS
+from rendering.files import Part, Results, transcribed
+from rendering.markdown import table
 
-
-def speed(results: Results) -> str:
-    orders = results.rows("engine", "dorder")
-    limits = [row["vs_limit"] for row in orders if "vs_limit" in row]
-    load = results.row("store", "load_rows")
-    peers = [row["vs_peer"] for row in results.rows("environments", "vs_peer")]
-    lines = [
-        [
-            "a trial of Sarsa(λ) on Cart-Pole",
-            "the same in NumPy",
-            f"{span([row['vs_numpy'] for row in orders])} times as fast",
-        ],
-        ["stepping an environment in a kernel", "Gymnasium's own", f"{span(peers)} times as fast"],
-        ["collecting with two workers", "one worker", f"{span(_workers(results))} times as fast"],
-        [
-            f"loading {load['load_rows'] / 1e6:.2f} million scores",
-            "Python's csv module",
-            f"{digits(load['vs_csv'])} times as fast",
-        ],
-        ["bounds on a board of the paper's size", "dense policy iteration", f"{digits(_dense(results))} times as fast"],
-        ["bootstrap on a board of the paper's size", "resampling plainly", f"{digits(_plain(results))} times as fast"],
-    ]
-    if limits:
-        lines.insert(0, ["a trial of Sarsa(λ) on Cart-Pole", "hand-vectorised C", f"{span(limits, 3)} times its time"])
-    return table(["what", "against", "measured"], lines, left=3)
-
-
-def _workers(results: Results) -> list[float]:
-    return [row["vs_one"] for row in results.rows("collect", "study", engine="local", workers=2)]
-
-
-def _dense(results: Results) -> float:
-    return float(results.row("judge", "bounds")["vs_dense"])
-
-
-def _plain(results: Results) -> float:
-    return float(results.row("judge", "resamples")["vs_plain"])
-
-
-def coverage(results: Results) -> str:
-    """Return every method's highest rate of failures of any kind, and in how many experiments it broke its level."""
-    lines = []
-    for name in ("guaranteed", "approximate"):
-        found = experiments(results, name)
-        for method in found.methods:
-            if "*" in method:
-                continue
-            most = found.worst(method)
-            assert most is not None
-            rows = found.of(method)
-            words = f" ({EVENTS[most.event]})" if most.rate.count else ""
-            kind = "guaranteed" if rows[0].guaranteed else "approximate"
-            lines.append(
-                [
-                    f"`{method}`",
-                    kind,
-                    f"{short(most.rate.rate)} %{words}",
-                    f"{len(found.broken(method))} of {len(rows)}",
-                ]
-            )
-    return table(["method", "kind", "highest rate of failures", "experiments that break it"], lines, left=3)
-
-
-def power(results: Results) -> str:
-    sizes = (100, 1_000, 10_000)
-    lines = []
-    for row in results.rows("power", "method", trials=sizes[0]):
-        if not row["guaranteed"]:
-            continue
-        found = [results.row("power", "method", method=row["method"], trials=size) for size in sizes]
-        lines.append([f"`{row['method']}`", *(percent(each["branching"]) for each in found)])
-    return table(["method", *(f"{size:,} trials" for size in sizes)], lines)
-
-
-def fidelity(results: Results) -> str:
-    found = {key: row for key, row in cells(results).items() if row["z"] is not None}
-    lines = []
-    for environment in dict.fromkeys(environment for environment, _ in found):
-        z = [row["z"] for key, row in found.items() if key[0] == environment]
-        trials = [row["trials"] for key, row in found.items() if key[0] == environment]
-        lines.append(
-            [
-                environment,
-                f"{len(z)}",
-                counts(trials),
-                f"{max(map(abs, z)):.1f}",
-                f"{sum(abs(each) > 3 for each in z)}",
-            ]
-        )
-    return table(["environment", "cells compared", "trials", "largest z", "beyond 3"], lines)
-
-
-def plan(results: Results) -> str:
-    words = {"near": "up to ten times the pilot", "far": "beyond that"}
-    lines = [
-        [
-            words[row["predictions"]],
-            f"{row['pilot']}",
-            f"{row['pairs']}",
-            *(percent(row[f"within_{k}"]) for k in (2, 3)),
-        ]
-        for row in plan_rows(results)
-        if row["predictions"] in words
-    ]
-    return table(["predictions", "trials in the pilot", "pairs", "within a factor of 2", "of 3"], lines)
-
-
-def reporting(results: Results) -> str:
-    return table(
-        ["board", "page", "size", "interactive after"],
-        [
-            [
-                f"{row['algorithms']} x {row['environments']} x {row['trials']:,}",
-                duration(row["seconds"]),
-                f"{digits(row['page_megabytes'])} MB",
-                duration(row["interactive_seconds"]),
-            ]
-            for row in results.rows("report", "part", part="page")
-        ],
-    )
-
-
-def transcribed(results: Results) -> str:
-    """Return the names of the files that no benchmark wrote itself."""
-    names = [
-        f"`{path.name}`"
-        for path in sorted(results.folder.glob("*.json"))
-        if "transcribed" in results.content(path.stem).get("settings", {})
-    ]
-    return f"that is so in {', '.join(names)}" if names else "at present there is no such file"
-
-
-def outdated(results: Results) -> str:
-    """Return the names of the files that were measured with other code than the present."""
-    names = [f"`{name}`" for name in fingerprints.outdated(results.folder)]
-    return f"at present that is so for {', '.join(names)}" if names else "at present there is no such file"
-
-
-PARTS: Mapping[str, Part] = {
-    "overview-transcribed": transcribed,
-    "overview-outdated": outdated,
-    "overview-speed": speed,
-    "overview-coverage": coverage,
-    "overview-power": power,
-    "overview-fidelity": fidelity,
-    "overview-plan": plan,
-    "overview-reporting": reporting,
+#: What a file holds, the benchmark that writes it, and the page that shows it.
+FILES: Mapping[str, tuple[str, str, str]] = {
+    "guaranteed": ("failures of guaranteed methods", "failures.py", "coverage.md#guaranteed-methods"),
+    "approximate": (
+        "failures of approximate methods",
+        "failures.py",
+        "coverage.md#approximate-methods-and-one-that-is-broken-on-purpose",
+    ),
+    "adaptive": ("failures with many looks, `betting`", "failures.py", "coverage.md#looking-before-the-end"),
+    "adaptive-fixed": ("the same, other methods", "failures.py", "coverage.md#looking-before-the-end"),
+    "pooled-coverage": ("failures with few runs", "failures.py", "coverage.md#few-runs-weights-chosen-beforehand"),
+    "collected": ("failures on collected scores", "failures.py", "coverage.md#as-collected"),
+    "paper": ("the paper's Table 2, repeated", "failures.py", "coverage.md#the-papers-own-test"),
+    "summary-coverage": (
+        "bootstrap intervals of summaries",
+        "summary_coverage.py",
+        "coverage.md#bootstrap-intervals-of-summaries",
+    ),
+    "power": ("pairs decided", "power.py", "power.md#pairs-separated"),
+    "pooled-power": ("pairs decided with few runs", "pooled_power.py", "power.md#few-runs-under-equal-weights"),
+    "widths": ("widths of intervals", "widths.py", "power.md#widths"),
+    "race-savings": ("what races cost", "race_savings.py", "power.md#races"),
+    "race-errors": ("errors of races", "race_errors.py", "power.md#errors-of-races"),
+    "plan": ("predicted numbers of trials", "plan.py", "power.md#predicted-numbers-of-trials"),
+    "plan-collected": ("the same, the paper's test", "plan.py", "power.md#predicted-numbers-of-trials"),
+    "pooled-plan": ("the same, `pooled`", "pooled_plan.py", "power.md#predicted-numbers-of-trials"),
+    "comparison": ("bootstrap intervals and ours", "comparison.py", "comparison.md#measured"),
+    "reproduction": ("the paper's experiment", "untuned reproduce", "reproduction.md#results"),
+    "fidelity": ("mean scores, published means", "fidelity.py", "reproduction.md#mean-scores"),
+    "precision": ("single and double precision", "precision.py", "reproduction.md#single-precision"),
+    "costs": ("time of a trial", "fidelity.py", "speed.md#what-a-trial-costs"),
+    "engine": ("speed of trials", "engine.py", "speed.md#a-whole-trial"),
+    "environments": ("speed of steps", "environments.py", "speed.md#stepping-environments"),
+    "collect": ("speed of collecting", "collect.py", "speed.md#collecting"),
+    "store": ("speed of the store", "store.py", "speed.md#collecting"),
+    "reading": ("speed of reading tables", "reading.py", "speed.md#collecting"),
+    "metered": ("cost of counting steps", "metered.py", "speed.md#collecting"),
+    "judge": ("speed of judging", "judge.py", "speed.md#judging"),
+    "judge-whole": ("whole evaluations", "judge.py", "speed.md#judging"),
+    "growth": ("commands as studies grow", "growth.py", "speed.md#commands-as-studies-grow"),
+    "peers": ("rliable, OpenSpiel", "peers.py", "speed.md#compared-with-rliable-and-openspiel"),
+    "report": ("speed of reports", "report.py", "speed.md#reporting"),
+    "exploitability": ("copies of environments", "exploitability.py", "how-to/families.md#how-much-copies-matter"),
+    "protocols": ("tuning first", "protocols.py", "how-to/protocols.md"),
+    "gallery": ("published runs, judged", "gallery.py", "gallery/index.md"),
 }
+
+
+def files(results: Results) -> str:
+    """Return every file with what it holds, where it is shown, what wrote it and with which code."""
+    lines = []
+    outdated = fingerprints.outdated(results.folder)
+    for name in [*FILES, *sorted({path.stem for path in results.folder.glob("*.json")} - set(FILES))]:
+        what, benchmark, page = FILES.get(name, ("", "", ""))
+        source = f"`{benchmark}`" + (", transcribed" if transcribed(results, name) else "")
+        link = f"[`{name}.json`](results/{name}.json)"
+        lines.append(
+            [link, f"[{what}]({page})" if page else "", source, "earlier" if f"{name}.json" in outdated else "present"]
+        )
+    return table(["file", "what", "written by", "code"], lines, left=4)
+
+
+def notes(results: Results) -> str:
+    """Return what transcribed files say of their origin."""
+    taken = transcribed(results, *FILES)
+    if not taken:
+        return "No file is transcribed."
+    return "\n".join(f"- `{name}.json`: {results.settings(name)['transcribed']}." for name in taken)
+
+
+PARTS: Mapping[str, Part] = {"overview-files": files, "overview-transcribed": notes}

@@ -1,16 +1,15 @@
 """The parts of the page on races: how often they are wrong, and what they cost."""
 
 from collections.abc import Mapping
-from functools import partial
 
 from rendering.files import Part, Results, Row
-from rendering.markdown import digits, duration, named, percent, table
+from rendering.markdown import duration, named, percent, span, table
 
 _ERRORS, _SAVINGS = "race-errors", "race-savings"
 _EVENTS = {
     "verdicts": "a verdict",
     "bounds": "a bound",
-    "within": "too close to matter",
+    "within": "too close",
     "evaluation": "the evaluation",
     "anything": "anything",
 }
@@ -19,10 +18,9 @@ _WAYS = {
     "race by-cost": "race, `by-cost`",
     "race eliminate": "race, `eliminate`",
     "race equal": "race, `equal`",
-    "equal pooled": "`pooled`",
-    "equal pairing": "`pairing`",
-    "equal betting": "`betting`",
-    "equal pbp": "`pbp`",
+    "equal pooled": "equal, `pooled`",
+    "equal pairing": "equal, `pairing`",
+    "equal pbp": "equal, `pbp`",
 }
 
 
@@ -30,20 +28,26 @@ _WAYS = {
 
 
 def errors(results: Results) -> str:
-    """Return the races in which anything was wrong, by rule, weights and goal."""
+    """Return the races in which anything was wrong: all of them, and the worst rule, weights and goal."""
     lines = []
     for group, word in _GROUPS.items():
-        for row in results.rows(_ERRORS, "anything", by=group):
-            name = f"{word} `{row['name']}`" if word else "all"
+        rows = results.rows(_ERRORS, "anything", by=group)
+        for delta in dict.fromkeys(row["delta"] for row in rows):
+            row = max((row for row in rows if row["delta"] == delta), key=_upper)
+            name = f"worst {word}: `{row['name']}`" if word else "all"
             # Not every race is evaluated.
             counts = [
                 f"{row[event]['count']:,}" + (f" of {row[event]['total']:,}" if event == "evaluation" else "")
                 for event in _EVENTS
             ]
-            high = max(row[event]["high"] for event in ("anything", "evaluation"))
-            lines.append([f"{row['delta']:g}", name, f"{row['races']:,}", *counts, percent(high, 1)])
+            lines.append([f"{delta:g}", name, f"{row['races']:,}", *counts, percent(_upper(row), 1)])
     lines.sort(key=lambda line: float(line[0]))
     return table(["delta", "races", "how many", *_EVENTS.values(), "upper limit"], lines, left=2)
+
+
+def _upper(row: Row) -> float:
+    """Return the upper limit of the rate of anything wrong, from all races or from those that were evaluated."""
+    return max(float(row[event]["high"]) for event in ("anything", "evaluation"))
 
 
 def errors_in_short(results: Results) -> str:
@@ -68,27 +72,60 @@ def errors_in_short(results: Results) -> str:
 # --- what they cost
 
 
-def savings(board: str, weights: str, results: Results) -> str:
-    """Return what every goal takes, by race and with equal numbers."""
-    rows = results.rows(_SAVINGS, "way", board=board, weights=weights)
-    ways = [way for way in _WAYS if any(row["way"] == way for row in rows)]
+def savings(results: Results) -> str:
+    """Return the time that every goal takes, by race and with equal numbers."""
+    rows = results.rows(_SAVINGS, "way")
     lines = []
-    for goal in dict.fromkeys(row["goal"] for row in rows):
-        by_way = {row["way"]: row for row in rows if row["goal"] == goal}
-        least = min((row["seconds"] for row in by_way.values() if row["seconds"] is not None), default=None)
-        lines.append([f"`{goal}`", *(_cost(by_way[way], least) for way in ways)])
-    return table(["goal", *(_WAYS[way] for way in ways)], lines)
+    for board, weights, goal in _goals(rows):
+        by_way = _by_way(rows, board, weights, goal)
+        least = _least(by_way)
+        where = f"{board.replace('x', ' x ')}, {_WEIGHTS[weights]}"
+        lines.append([where, f"`{goal}`", *(_cost(by_way[way], least) if way in by_way else "" for way in _WAYS)])
+    return table(["board, weights", "goal", *_WAYS.values()], lines, left=2)
+
+
+_WEIGHTS = {"uniform": "equal", "game": "the game's"}
+
+
+def _goals(rows: list[Row]) -> list[tuple[str, str, str]]:
+    found = dict.fromkeys((row["board"], row["weights"], row["goal"]) for row in rows)
+    return sorted(found, key=lambda each: (each[1] == "game", -len(each[0])))
+
+
+def _by_way(rows: list[Row], board: str, weights: str, goal: str) -> dict[str, Row]:
+    wanted = (board, weights, goal)
+    return {
+        row["way"]: row for row in rows if (row["board"], row["weights"], row["goal"]) == wanted and row["way"] in _WAYS
+    }
+
+
+def _least(by_way: Mapping[str, Row]) -> float | None:
+    return min((row["seconds"] for row in by_way.values() if row["seconds"] is not None), default=None)
+
+
+def savings_in_short(results: Results) -> str:
+    """Return which way takes the least time, and how often."""
+    rows = results.rows(_SAVINGS, "way")
+    goals = _goals(rows)
+    won: dict[str, int] = {}
+    for goal in goals:
+        by_way = _by_way(rows, *goal)
+        least = _least(by_way)
+        for way, row in by_way.items():
+            if row["seconds"] is not None and row["seconds"] == least:
+                won[way] = won.get(way, 0) + 1
+    words = {
+        way: name.replace("equal, ", "equal numbers by ").replace("race, ", "races by ") for way, name in _WAYS.items()
+    }
+    listed = [f"{words[way]} for {won[way]} of {len(goals)} goals" for way in _WAYS if way in won]
+    return f"Fastest: {', '.join(listed)}."
 
 
 def _cost(row: Row, least: float | None) -> str:
     if row["seconds"] is None:
         return "not reached" if row["reached"] == 0 else f"reached in {row['reached']} of {row['repetitions']}"
     cost = duration(row["seconds"])
-    return f"{f'**{cost}**' if row['seconds'] == least else cost} ({_thousands(row['trials'])})"
-
-
-def _thousands(trials: float) -> str:
-    return f"{float(digits(trials, 2).replace(',', '')):,.0f}"
+    return f"**{cost}**" if row["seconds"] == least else cost
 
 
 def savings_settings(results: Results) -> str:
@@ -101,26 +138,16 @@ def savings_settings(results: Results) -> str:
 
 def judging(results: Results) -> str:
     """Return the time of judging, as a part of that of collecting."""
-    lines = [
-        [
-            f"`{row['rule']}`",
-            f"{row['rounds']}",
-            f"{row['trials']:,}",
-            duration(row["collecting"]),
-            duration(row["judging"]),
-            percent(row["share"], 1),
-        ]
-        for row in results.rows(_SAVINGS, "judging")
-    ]
-    return table(["rule", "rounds", "trials", "collecting", "judging", "part"], lines)
+    rows = results.rows(_SAVINGS, "judging")
+    told = [f"`{row['rule']}` {percent(row['share'], 1)} ({row['rounds']} rounds)" for row in rows]
+    return f"{', '.join(told)} of the processors' time, which is {span([row['collecting'] / 60 for row in rows])} min"
 
 
 PARTS: Mapping[str, Part] = {
     "races-errors": errors,
     "races-errors-in-short": errors_in_short,
-    "races-11x15": partial(savings, "11x15", "uniform"),
-    "races-4x9": partial(savings, "4x9", "uniform"),
-    "races-4x9-game": partial(savings, "4x9", "game"),
+    "races-savings": savings,
+    "races-savings-in-short": savings_in_short,
     "races-settings": savings_settings,
     "races-judging": judging,
 }

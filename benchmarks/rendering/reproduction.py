@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from rendering.files import Part, Results
+from rendering import fidelity
+from rendering.files import Part, Results, source_files
 from rendering.markdown import table
 
 _METHODS = ("pbp", "pbp-t", "bootstrap")
@@ -13,30 +14,26 @@ def summary(results: Results) -> str:
 
 
 def conclusions(results: Results) -> str:
+    """Return the paper's conclusions, and whether they are decided, by ours and by the paper's methods."""
     return table(
-        [
-            "the paper says",
-            "here it",
-            "under equal weights",
-            *(f"by {name}" for name in _METHODS),
-            "because",
-            "to decide it",
-        ],
+        ["the paper says", "the game's weights", "equal weights", *_METHODS, "to decide it"],
         [
             [
                 each["statement"],
-                *(
-                    f"**{said}**" if said not in (None, "not decided yet") else said or ""
-                    for said in (each["status"], each["equal"])
-                ),
-                *(each["others"].get(name, "") for name in _METHODS),
-                each["because"],
+                *(_status(words, bold=True) for words in (each["status"], each["equal"])),
+                *(_status(each["others"].get(name)) for name in _METHODS),
                 each["cost"],
             ]
             for each in results.content("reproduction")["conclusions"]
         ],
-        left=8,
+        left=7,
     )
+
+
+def _status(words: str | None, *, bold: bool = False) -> str:
+    if words in (None, "not decided yet"):
+        return "" if words is None else "open"
+    return f"**{words}**" if bold else f"{words}"
 
 
 def scores(results: Results) -> str:
@@ -65,48 +62,19 @@ def scores(results: Results) -> str:
 
 
 def cells(results: Results) -> str:
-    found = results.content("reproduction")["cells"]
-    algorithms = list(dict.fromkeys(row["algorithm"] for row in found))
-    lines = []
-    for environment in dict.fromkeys(row["environment"] for row in found):
-        here = {row["algorithm"]: row for row in found if row["environment"] == environment}
-        trials = [row["trials"] for row in here.values()]
-        if all(row["z"] is None for row in here.values()):
-            continue
-        spread = f"{min(trials):,}" if min(trials) == max(trials) else f"{min(trials):,} to {max(trials):,}"
-        shown = ["–" if here[name]["z"] is None else f"{round(here[name]['z'], 1) + 0.0:.1f}" for name in algorithms]  # noqa: RUF001
-        lines.append([environment, spread, *shown])
-    return table(["environment", "trials", *algorithms], lines, left=2)
-
-
-def intervals(results: Results) -> str:
-    rows = results.content("reproduction")["table_2"]["rows"]
-
-    def beside(row: Mapping[str, float | None], name: str, digits: int) -> str:
-        ours, theirs = row[name], row[f"published_{name}"]
-        return f"{ours:.{digits}f}" + ("" if theirs is None else f" ({theirs:.{digits}f})")
-
-    return table(
-        ["trials", "method", "samples", "failures (published)", "separated (published)", "truth missed"],
-        [
-            [
-                f"{row['trials']:,}",
-                f"`{row['method']}`",
-                f"{row['samples']:,}",
-                beside(row, "failures", 3),
-                beside(row, "significant", 2),
-                f"{row['truth']['rate']:.3f}",
-            ]
-            for row in rows
-        ],
-        left=2,
-    )
+    """Return how far mean scores are from the published ones, with fixed numbers of trials and in the race."""
+    fixed = fidelity.by_environment(fidelity.cells(results).values())
+    raced = fidelity.by_environment(results.content("reproduction")["cells"])
+    empty = ["", "", ""]
+    lines = [[name, *fixed.get(name, empty), *raced.get(name, empty)] for name in {**fixed, **raced}]
+    heads = ("trials", "largest z", "beyond 3")
+    return table(["environment", *heads, *(f"race: {head}" for head in heads)], lines)
 
 
 PARTS: Mapping[str, Part] = {
+    "reproduction-files": source_files("reproduction", "fidelity", "precision"),
     "reproduction-summary": summary,
     "reproduction-conclusions": conclusions,
     "reproduction-scores": scores,
     "reproduction-cells": cells,
-    "reproduction-intervals": intervals,
 }

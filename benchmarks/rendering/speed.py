@@ -2,12 +2,19 @@
 
 import math
 from collections.abc import Mapping
+from statistics import median
 
 import untuned
 from rendering.fidelity import ALGORITHMS, costs
-from rendering.files import Part, Results, Row
-from rendering.markdown import counts, digits, duration, named, table
+from rendering.files import Part, Results, Row, source_files
+from rendering.markdown import counts, digits, duration, named, span, table
 from untuned.collect.environments.environment import DiscreteStates
+
+#: The files of times.
+_MEASURED = (
+    *("engine", "environments", "collect", "store", "reading", "metered", "judge", "judge-whole", "pooled-power"),
+    *("report", "peers", "growth"),
+)
 
 
 def machine(results: Results) -> str:
@@ -23,27 +30,15 @@ def machine(results: Results) -> str:
 def busy(results: Results) -> str:
     """Return during which benchmarks other work had the processors, by the load when they began."""
     names = []
-    for name in (
-        "engine",
-        "environments",
-        "collect",
-        "store",
-        "reading",
-        "metered",
-        "judge",
-        "judge-whole",
-        "report",
-        "peers",
-        "growth",
-    ):
+    for name in _MEASURED:
         load = results.content(name).get("load")
         if load is not None and load >= results.machine(name)["processors"]:
             names.append(f"`{name}.json`")
     if not names:
         return "No file was measured while the machine was busy with other work"
     return (
-        f"The machine was busy with other work during {', '.join(names)}: there, times are too long, and what needs "
-        "two processors gains too little"
+        f"The machine was busy with other work during {', '.join(names)}: there, times are too long, and two "
+        "processors gain too little"
     )
 
 
@@ -64,15 +59,50 @@ def engine(results: Results) -> str:
 
 
 def agents(results: Results) -> str:
-    rows = results.rows("engine", "agent")
-    orders = list(rows[0]["per_dorder"])
-    return table(
-        ["agent", *(f"dorder {order}" for order in orders), "mean"],
+    """Return the time of a step of every agent, times Sarsa's: the geometric mean over orders."""
+    rows = [row for row in results.rows("engine", "agent") if row["agent"] != "sarsa"]
+    return ", ".join(f"{row['vs_sarsa']:.2f} ({row['agent']})" for row in rows)
+
+
+def in_short(results: Results) -> str:
+    """Return the ratios that matter, in one table."""
+    orders = results.rows("engine", "dorder")
+    limits = [row["vs_limit"] for row in orders if "vs_limit" in row]
+    load = results.row("store", "load_rows")
+    peers = results.rows("environments", "vs_peer")
+    two = [row["vs_one"] for row in results.rows("collect", "study", engine="local", workers=2)]
+    board = "11 x 15, synthetic scores"
+    lines = [
         [
-            [row["agent"], *(f"{row['per_dorder'][order]:.2f}" for order in orders), f"{row['vs_sarsa']:.2f}"]
-            for row in rows
+            "trials of Sarsa(λ) on Cart-Pole",
+            "the same in NumPy",
+            f"{span([row['vs_numpy'] for row in orders])} times as fast",
         ],
-    )
+        [
+            f"a step in a kernel, {named(len(peers))} environments",
+            "Gymnasium's own environments",
+            f"{span([row['vs_peer'] for row in peers])} times as fast",
+        ],
+        ["collecting with two workers", "one worker", f"{span(two)} times as fast"],
+        [
+            f"loading {load['load_rows'] / 1e6:.2f} million scores",
+            "Python's csv module",
+            f"{digits(load['vs_csv'])} times as fast",
+        ],
+        [
+            f"bounds, {board}",
+            "dense policy iteration",
+            f"{digits(results.row('judge', 'bounds')['vs_dense'])} times as fast",
+        ],
+        [
+            f"bootstrap, {board}",
+            "plain resampling",
+            f"{digits(results.row('judge', 'resamples')['vs_plain'])} times as fast",
+        ],
+    ]
+    if limits:
+        lines.insert(0, [lines[0][0], "hand-vectorised C", f"{span(limits, 3)} times its time"])
+    return table(["what", "compared with", "measured"], lines, left=3)
 
 
 def threads(results: Results) -> str:
@@ -95,19 +125,22 @@ def starts(results: Results) -> str:
 
 
 def costs_table(results: Results) -> str:
-    found = costs(results)
-    environments = dict.fromkeys(environment for environment, _ in found)
-    return table(
-        ["environment", *ALGORITHMS],
-        [
-            [each, *(_milliseconds(found[each, name]) if (each, name) in found else "" for name in ALGORITHMS)]
-            for each in environments
-        ],
-    )
+    """Return the cost of a trial on every kind of environment: the cheapest cell, the median, the most expensive."""
+    kinds: dict[str, list[tuple[str, Row]]] = {}
+    for (place, name), row in costs(results).items():
+        shared = place.partition("-")[0]
+        kinds.setdefault(shared if shared in ("gridworld", "chain", "pinball") else place, []).append((name, row))
+    lines = []
+    for kind, cells in kinds.items():
+        cells.sort(key=lambda each: each[1]["seconds"])
+        ends = [f"{_milliseconds(row['seconds'])} ({name})" for name, row in (cells[0], cells[-1])]
+        middle = _milliseconds(median(row["seconds"] for _, row in cells))
+        lines.append([kind, f"{len(cells)}", ends[0], middle, ends[1]])
+    return table(["environments", "cells", "cheapest", "median", "most expensive"], lines)
 
 
-def _milliseconds(row: Row) -> str:
-    spent = 1e3 * row["seconds"]
+def _milliseconds(seconds: float) -> str:
+    spent = 1e3 * seconds
     return f"{spent:.2f}" if spent < 1.0 else digits(spent)
 
 
@@ -138,10 +171,16 @@ def discrete_hours(results: Results) -> str:
 
 
 def environments(results: Results) -> str:
-    lines = []
+    """Return the time of a step; environments of one kind share a line."""
+    kinds: dict[str, list[Row]] = {}
     for row in results.rows("environments", "environment"):
-        peer = [digits(row["peer_ns"], 3), digits(row["vs_peer"])] if "peer" in row else ["", ""]
-        lines.append([row["environment"], digits(row["kernel_ns"]), digits(row["gymnasium_ns"]), *peer])
+        name = row["environment"]
+        kinds.setdefault(name if "peer" in row else name.partition("-")[0], []).append(row)
+    lines = []
+    for name, rows in kinds.items():
+        peer = [digits(rows[0]["peer_ns"], 3), digits(rows[0]["vs_peer"])] if "peer" in rows[0] else ["", ""]
+        times = [span([row[key] for row in rows]) for key in ("kernel_ns", "gymnasium_ns")]
+        lines.append([name if len(rows) == 1 else f"{name}, {named(len(rows))} kinds", *times, *peer])
     return table(
         ["environment", "in a kernel", "through Gymnasium", "Gymnasium's own", "times faster in a kernel"], lines
     )
@@ -180,8 +219,8 @@ def cluster(results: Results) -> str:
 
 def store(results: Results) -> str:
     lines = []
-    for row in results.rows("store", "batch"):
-        words = f"rows written a second in batches of {row['batch']:,}{', with returns' if row['returns'] else ''}"
+    for row in results.rows("store", "batch", returns=False):
+        words = f"rows written a second in batches of {row['batch']:,}"
         lines.append([words, digits(row["rows_per_second"], 3), f"{row['vs_csv']:.2f}"])
     lines += [
         [f"bytes a row, {row['layout']}", f"{row['bytes_per_row']}", f"{row['vs_csv']:.2f}"]
@@ -213,20 +252,17 @@ def reading(results: Results) -> str:
                 digits(row["peak_megabytes"]),
             ]
         )
-    return table(["what is read", "rows a second", "file, MB", "memory at most, MB"], lines)
+    return table(["what is read", "rows a second", "file, MB", "peak memory, MB"], lines)
 
 
 def metered(results: Results) -> str:
-    return table(
-        ["environment", "bare, µs a step", "counted, µs a step", "more, µs"],
-        [
-            [
-                f"{row['environment']}{', Gymnasium' if row['wrapped'] else ''}",
-                *(f"{row[f'{which}_ns'] / 1e3:.1f}" for which in ("bare", "metered", "more")),
-            ]
-            for row in results.rows("metered", "environment")
-        ],
-    )
+    """Return what counting a step costs, in our environments and behind Gymnasium's wrappers."""
+    told = []
+    for wrapped, where in ((False, "our environments"), (True, "Gymnasium's")):
+        rows = results.rows("metered", "environment", wrapped=wrapped)
+        more, bare = (span([row[f"{which}_ns"] / 1e3 for row in rows]) for which in ("more", "bare"))
+        told.append(f"{more} µs more than the {bare} µs of a step in {where}")
+    return " and ".join(told)
 
 
 # --- judging
@@ -254,7 +290,7 @@ def judging_trials(results: Results) -> str:
 def judging_peers(results: Results) -> str:
     bounds, bootstrap = results.row("judge", "bounds"), results.row("judge", "resamples")
     return (
-        f"The peers were timed on {named(bounds['dense_measured'])} bounds and {named(bootstrap['plain_measured'])} "
+        f"These were timed on {named(bounds['dense_measured'])} bounds and {named(bootstrap['plain_measured'])} "
         f"resamples, and extrapolated. The dense bounds agree to {bounds['largest_difference']:.0e}, the plain "
         f"resamples' means to {bootstrap['largest_deviation_in_standard_errors']} of their own standard errors"
     )
@@ -267,18 +303,19 @@ def judging_threads(results: Results) -> str:
 
 
 def growth(results: Results) -> str:
+    """Return the time of bounds by the size of the board."""
+    rows = results.rows("judge", "memory_megabytes")
     return table(
-        ["algorithms x environments", "states", "equilibrium, s", "a bound, s", "all, s", "memory, MB"],
+        ["algorithms x environments", "states", "a bound", "all bounds", "memory, MB"],
         [
             [
                 f"{row['algorithms']} x {row['environments']}",
                 f"{row['states']:,}",
-                digits(row["equilibrium_seconds"]),
-                digits(row["bound_seconds"]),
-                digits(row["bound_seconds"] * row["algorithms"]),
+                duration(row["bound_seconds"]),
+                duration(row["bound_seconds"] * row["algorithms"]),
                 digits(row["memory_megabytes"]),
             ]
-            for row in results.rows("judge", "memory_megabytes")
+            for row in rows
         ],
     )
 
@@ -321,37 +358,53 @@ def commands_growth(results: Results) -> str:
     ratio, row = max(
         ((found, row) for row in rows if (found := _tenfold(results, row)) is not None), key=lambda each: each[0]
     )
-    said = (
+    told_first = (
         f"With ten times as many trials no command that finished took more than {ratio:.1f} times as long "
         f"(`{row['command']}`)"
     )
+    settings = results.settings("growth")
+    sentences = [told_first]
     longer = [each for each in rows if each["seconds"] is None]
-    if not longer:
-        return f"{said}."
-    told = ", ".join(
-        f'`{each["command"]}` on {each["board"]} (its last line: "{each["estimate"] or "none"}")' for each in longer
-    )
-    return f"{said}. Ended after {results.settings('growth')['patience']:.0f} s: {told}."
+    if longer:
+        told = [f'`{each["command"]}` on {each["board"]} ("{each["estimate"] or "none"}")' for each in longer]
+        stopped = f"Stopped after {settings['patience']:.0f} s, with the last line of progress: {', '.join(told)}"
+        sentences.append(stopped)
+    if "boards" not in settings["only"]:
+        sentences.append(
+            f"Not measured: more than {settings['most']:,} trials, and the boards of `--only boards` (500 algorithms, "
+            "2,000 environments, one of either, all ties)"
+        )
+    return f"{'. '.join(sentences)}."
 
 
 def moves(results: Results) -> str:
-    return table(
-        ["columns", "trees, ms", "every move, ms", "trees, times as fast"],
+    """Return how much trees save, by the length of rows."""
+    rows = results.rows("judge", "columns")
+    told = [
+        f"{digits(row['trees_vs_every_move'])} times with {row['columns']:,} columns" for row in (rows[0], rows[-1])
+    ]
+    return f"as fast as visiting every move {' and '.join(told)}"
+
+
+def pooled(results: Results) -> str:
+    """Return the time of an evaluation by `pooled`, next to what is required of it."""
+    lines = [
         [
-            [
-                f"{row['columns']:,}",
-                digits(row["trees_milliseconds"]),
-                digits(row["every_move_milliseconds"]),
-                digits(row["trees_vs_every_move"]),
-            ]
-            for row in results.rows("judge", "columns")
-        ],
-    )
+            f"{row['algorithms']} x {row['environments']} x {row['trials']:,}",
+            duration(row["seconds"]),
+            duration(row["processor_seconds"]),
+            duration(row["required_seconds"]),
+            f"{row['peak_megabytes']:,}",
+        ]
+        for row in results.rows("pooled-power", "required_seconds")
+    ]
+    heading = ["algorithms x environments x trials", "time", "processor time", "required: less than"]
+    return table([*heading, "peak memory, MB"], lines)
 
 
 def whole(results: Results) -> str:
     return table(
-        ["algorithms x environments x trials", "evaluation", "memory at most, MB", "pairs decided", "cases for a pair"],
+        ["algorithms x environments x trials", "evaluation", "peak memory, MB", "pairs decided", "cases for a pair"],
         [
             [
                 f"{row['algorithms']} x {row['environments']} x {row['trials']:,}",
@@ -363,6 +416,16 @@ def whole(results: Results) -> str:
             for row in results.rows("judge-whole", "evaluation_seconds")
         ],
     )
+
+
+def game_decides(results: Results) -> str:
+    """Return how many pairs are decided under the game's weights, by board."""
+    told = [
+        f"{row['decided']:,} of {row['pairs']:,} pairs of {row['algorithms']} x {row['environments']} with "
+        f"{row['trials']:,} trials"
+        for row in results.rows("judge-whole", "evaluation_seconds")
+    ]
+    return f"{', '.join(told)} were decided"
 
 
 # --- reporting
@@ -377,14 +440,6 @@ def reporting(results: Results) -> str:
             for row in results.content("report")["rows"]
             if row["part"] == "folder" and all(row[key] == value for key, value in board.items())
         ]
-        beside = (
-            [
-                f"{duration(folder[0]['seconds'])}, {folder[0]['files']} files",
-                digits(folder[0]["times_judging_with_equal_weights"]),
-            ]
-            if folder
-            else ["", ""]
-        )
         lines.append(
             [
                 f"{board['algorithms']} x {board['environments']} x {board['trials']:,}"
@@ -393,17 +448,11 @@ def reporting(results: Results) -> str:
                 digits(page["times_judging_with_equal_weights"]),
                 f"{digits(page['page_megabytes'])} MB",
                 duration(page["interactive_seconds"]),
-                *(f"{page[f'height_{width}'] / 900:.1f}" for width in (1200, 390)),
-                *beside,
+                f"{duration(folder[0]['seconds'])}, {folder[0]['files']} files" if folder else "",
             ]
         )
-    return table(
-        [
-            *("board", "page", "times judging", "size", "interactive after", "screens at 1200", "at 390"),
-            *("folder with all tables and figures", "times judging"),
-        ],
-        lines,
-    )
+    heading = ["board", "page", "times judging", "size", "interactive after"]
+    return table([*heading, "folder with all tables and figures"], lines)
 
 
 # --- peers
@@ -430,6 +479,9 @@ def peers_resamples(results: Results) -> str:
 
 
 PARTS: Mapping[str, Part] = {
+    "speed-files": source_files(*_MEASURED, "costs"),
+    "speed-in-short": in_short,
+    "speed-pooled": pooled,
     "speed-machine": machine,
     "speed-busy": busy,
     "speed-engine": engine,
@@ -454,6 +506,7 @@ PARTS: Mapping[str, Part] = {
     "speed-commands-growth": commands_growth,
     "speed-moves": moves,
     "speed-whole": whole,
+    "limitations-game": game_decides,
     "speed-reporting": reporting,
     "speed-peers": peers,
     "speed-peers-resamples": peers_resamples,

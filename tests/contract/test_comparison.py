@@ -1,13 +1,15 @@
 """The page on other tools is made of the benchmark's file, and the benchmark knows the truth it compares with."""
 
 import importlib
-import json
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy.stats import trim_mean
+
+import pages
+from rendering.files import Results
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,33 +20,40 @@ def benchmark() -> ModuleType:
 
 
 def test_the_page_is_made_of_the_benchmark_s_file(benchmark: ModuleType) -> None:
-    results = ROOT / "docs" / "results"
-    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
-    tables = list(benchmark.tables(results))
-    assert len(tables) == 4
-    for table in tables:
-        assert table in text
-    # Nothing else under this heading looks like a table.
-    measured = text.partition("\n## Measured\n")[2].partition("\n## ")[0]
-    known = {line for table in tables for line in table.splitlines()}
-    assert {line for line in measured.splitlines() if line.startswith("|")} == known
-    rows = json.loads((results / benchmark.FILE).read_text(encoding="utf-8"))["rows"]
+    results = Results(ROOT / "docs" / "results")
+    rows = results.content("comparison")["rows"]
     assert {row["data_sets"] for row in rows} == {300}
     assert {row["population"] for row in rows} == {each.name for each in benchmark.POPULATIONS}
-    # What the page says in sentences.
-    text = " ".join(text.split())
-    suites = [row for row in rows if row["population"].startswith("suite") and row["method"] == "rliable"]
-    for chosen in ([row for row in suites if row["trials"] == 10], suites):
-        rates = [100.0 * row["missed"] / row["data_sets"] for row in chosen]
-        assert f"{min(rates):.0f} to {max(rates):.0f} %" in text
-    many = [row for row in rows if row["quantity"] == benchmark.IMPROVEMENT and row["trials"] == 100]
-    ours, theirs = (
-        sum(row["decided"] for row in many if row["method"] == method) / (300 * len(benchmark.POPULATIONS))
-        for method in ("pairing", "rliable")
-    )
-    assert f"{ours:.0%} against {theirs:.0%}".replace("%", " %") in text
-    # The page says that guaranteed intervals never missed.
+    # Guaranteed intervals never missed.
     assert not any(row["missed"] for row in rows if row["method"] in ("pairing", "anderson"))
+    # What the page says in sentences, counted again.
+    answer = pages.rendered(results, "comparison-in-short")
+    improvement = [row for row in rows if row["quantity"] == benchmark.IMPROVEMENT]
+    suites = [row for row in improvement if row["population"].startswith("suite") and row["method"] == "rliable"]
+    rates = [100.0 * row["missed"] / row["data_sets"] for row in suites]
+    assert f"in {min(rates):.0f} to {max(rates):.0f} %" in answer
+    assert f"by `pairing` miss in 0 of {300 * 4 * len(benchmark.POPULATIONS):,}" in answer
+    # Small boards and each suite are never pooled.
+    names = [each.name for each in benchmark.SUITES]
+    for method in ("rliable", "pairing"):
+        many = [row for row in improvement if row["trials"] == 100 and row["method"] == method]
+        small = [row for row in many if row["population"] not in names]
+        assert f"{sum(row['decided'] for row in small):,} of {300 * len(small):,} on small boards" in answer
+        for name in names:
+            row = next(row for row in many if row["population"] == name)
+            assert f"{row['decided']:,} of 300 on {name}" in answer
+    # Where both are limited by the same bound, the widths of the two are the same.
+    told = pages.rendered(results, "comparison-wilson")
+    for name in names:
+        ratios = []
+        for trials in benchmark.TRIALS:
+            widths = {
+                row["method"]: row["width"]
+                for row in improvement
+                if (row["population"], row["trials"]) == (name, trials)
+            }
+            ratios.append(f"{widths['wilson'] / widths['pairing']:.2f}")
+        assert f"{' / '.join(ratios)} on {name}" in told
 
 
 def test_the_truth_is_what_large_samples_show(benchmark: ModuleType) -> None:

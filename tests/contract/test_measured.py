@@ -15,7 +15,7 @@ import pytest
 import fingerprints
 import pages
 import recording
-from rendering import markdown
+from rendering import fidelity, markdown, overview
 from rendering.coverage import experiments
 from rendering.files import Results, Unusable
 from untuned.collect.kernels.jit import INTERPRETED
@@ -24,7 +24,9 @@ from untuned.lab import populations
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "results"
 #: Pages that are about what was measured, and nothing else.
-MEASURED = ("results", "speed", "power", "fidelity", "coverage")
+MEASURED = ("results", "speed", "power", "coverage", "reproduction", "limitations", "comparison")
+#: Tables of words in them: what a command writes, what other tools do.
+WORDS = {"reproduction": "| where | what |", "comparison": "| | answers | assumes |"}
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
 #: Files on which the guarantees rest.
@@ -58,7 +60,9 @@ def typed(name: str) -> str:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_no_table_is_typed_by_hand(name: str) -> None:
-    assert [line for line in typed(name).splitlines() if line.startswith("|")] == []
+    tables = re.findall(r"(?:^\|.*\n)+", typed(name), flags=re.M)
+    assert len(tables) == (name in WORDS)
+    assert all(table.startswith(WORDS[name]) for table in tables)
 
 
 NUMBER = r"(?:\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
@@ -69,8 +73,10 @@ CLAIM = re.compile(
 #: Numbers with a unit that are settings of an experiment, not its results.
 SETTINGS = {
     "coverage": {"95 %", "70 %", "5 %"},
-    "power": {"ten times"},
-    "results": {"5 %"},
+    "power": {"four times"},
+    "reproduction": {"20 minutes"},
+    "limitations": {"5 %"},
+    "comparison": {"95 %", "5 %"},
 }
 
 
@@ -100,6 +106,7 @@ def test_the_page_on_coverage_says_that_guaranteed_methods_kept_their_level() ->
         assert row["data_sets"] >= 2_000
         assert (row["finding"] == "broken") == ("*" in row["method"]), row
     assert "kept their level in all" in pages.rendered(results, "coverage-pooled-in-short")
+    assert "`betting` kept its level with a look" in pages.rendered(results, "coverage-in-short")
     assert "all five kept their level of 5 % in every experiment" in pages.rendered(results, "coverage-in-short")
 
 
@@ -141,7 +148,8 @@ def test_a_file_of_other_code_is_outdated_until_it_is_said_why_no_number_changes
     current = path.read_text(encoding="utf-8")
     path.write_text(re.sub(r'"digest": "\w', '"digest": "x', current), encoding="utf-8")
     assert fingerprints.outdated(tmp_path) == ["widths.json"]
-    assert "`widths.json`" in pages.PARTS["overview-outdated"](Results(tmp_path))
+    row = next(line for line in overview.files(Results(tmp_path)).splitlines() if "`widths.json`" in line)
+    assert row.endswith("| earlier |")
     for reasons in (["a name"], ["a name", 'a "quoted" [name], {"digest": 1}']):
         path.write_text(re.sub(r'"digest": "\w', '"digest": "x', path.read_text(encoding="utf-8"), count=1))
         fingerprints.restamp(path, reasons[-1])
@@ -259,14 +267,70 @@ def test_cells_of_fidelity_are_a_table_and_a_sentence(tmp_path: Path) -> None:
         {"environment": "acrobot", "algorithm": "ac", "trials": 50, "mean": 1.0, "published": None, "z": None},
     ]
     (tmp_path / "fidelity.json").write_text(json.dumps({"rows": cells}))
-    table = pages.rendered(Results(tmp_path), "fidelity-z-scores")
-    assert table.splitlines()[2:] == ["| cart-pole | 50 (q 60) | 0.0 |  |  | 4.6 |  |  | 3.0 |  |  |  |  |"]
+    found = fidelity.by_environment(fidelity.cells(Results(tmp_path)).values())
+    assert found == {"cart-pole": ["50 to 60", "4.6 (q)", "1 of 3"]}
+    assert fidelity.by_environment(cells[:1]) == {"cart-pole": ["50", "0.0 (sarsa)", "0 of 1"]}
     summary = pages.rendered(Results(tmp_path), "fidelity-summary")
-    assert summary.startswith("3 cells: 1 beyond 3, where chance gives 0.0, and 1 beyond 4.5")
+    assert summary.startswith("of 3 z-scores 1 are beyond 3, where chance gives 0.0, and 1 beyond 4.5")
     assert summary.endswith("the largest 4.60")
     (tmp_path / "fidelity.json").write_text(json.dumps({"rows": [cells[0], cells[0]]}))
     with pytest.raises(Unusable, match="twice"):
         pages.rendered(Results(tmp_path), "fidelity-summary")
+
+
+def test_every_file_is_in_the_table_of_files() -> None:
+    stems = {path.stem for path in FOLDER.glob("*.json")}
+    assert set(overview.FILES) == stems, "overview.FILES says what each file in docs/results holds"
+    for _, benchmark, page in overview.FILES.values():
+        assert benchmark == "untuned reproduce" or (ROOT / "benchmarks" / benchmark).is_file()
+        assert (ROOT / "docs" / page.partition("#")[0]).is_file()
+
+
+def test_transcribed_files_are_named_where_they_are_used() -> None:
+    results = Results(FOLDER)
+    names = {path.stem for path in FOLDER.glob("*.json")}
+    taken = {name for name in names if "transcribed" in (results.content(name).get("settings") or {})}
+    listed = pages.rendered(results, "overview-transcribed")
+    table = pages.rendered(results, "overview-files").splitlines()
+    for name in taken:
+        assert f"- `{name}.json`: {results.settings(name)['transcribed']}." in listed
+    assert sum("transcribed" in line for line in table) == len(taken)
+    noted = {name for part in pages.PARTS if part.endswith("-files") for name in taken & noted_by(results, part)}
+    assert noted == taken
+
+
+def noted_by(results: Results, part: str) -> set[str]:
+    """Return the files that the note of a page calls transcribed."""
+    text = pages.rendered(results, part)
+    return set(re.findall(r"`([\w-]+)\.json`(?!\])", text.partition("**transcribed**")[0])) if "**tr" in text else set()
+
+
+def test_the_same_experiment_is_quoted_with_its_branching_budget() -> None:
+    results = Results(FOLDER)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part_lines(results, "power-budgets")]
+    budgets = [int(row[1].replace(",", "")) for row in rows]
+    assert budgets == [
+        results.row("judge-whole", "evaluation_seconds", algorithms=4, environments=9)["cases_per_pair"],
+        results.settings("paper")["refine"],
+        results.content("reproduction")["table_2"]["settings"]["refine"],
+        results.settings("collected")["refine"],
+    ]
+    shares = [
+        results.row("power", "method", method="pairing", trials=100)["branching"],
+        results.row("paper", "significant", method="pairing", trials=100)["significant"],
+        next(
+            row["significant"]
+            for row in results.content("reproduction")["table_2"]["rows"]
+            if (row["method"], row["trials"]) == ("pairing", 100)
+        ),
+        results.row("collected", "decided", method="pairing", trials=100)["decided"],
+    ]
+    assert [row[2].partition(" of ")[0] for row in rows] == [f"{100 * share:.1f} %" for share in shares]
+
+
+def part_lines(results: Results, name: str) -> list[str]:
+    """Return the lines of a table below its heading."""
+    return pages.rendered(results, name).splitlines()[2:]
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ class Coverage:
         most = f"{_percent(worst.rate.rate)} (limits {_percent(worst.rate.low)} and {_percent(worst.rate.high)})"
         if broken:
             return (
-                f"{method} breaks its word in {len(broken)} of {len(rows)} experiments, most on {where}: "
+                f"{method} does not hold its level in {len(broken)} of {len(rows)} experiments, most on {where}: "
                 f"{EVENTS[worst.event]} is wrong in {most}, where {_percent(self.delta)} are allowed."
             )
         if worst.rate.count == 0:
@@ -309,7 +309,7 @@ class Coverage:
             each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
             most = f"never wrong in {each} data sets each (limit {_percent(worst.rate.high)})"
         else:
-            most = f"wrong in {most} at the most, on {where}"
+            most = f"wrong in at most {most}, on {where}"
         if self.finding(method) == "kept":
             return f"{method} holds its level: {most}, where {_percent(self.delta)} are allowed."
         return f"{method} may hold its level, but there are too few data sets to say: {most}."

@@ -12,7 +12,7 @@ with needs("figures", "a figure"):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from untuned.lab.coverage_experiment import EVENTS, Coverage
+from untuned.lab.coverage_experiment import CONFIDENCE, EVENTS, Coverage
 from untuned.lab.table_two import Replication
 from untuned.scores import Floats
 
@@ -61,8 +61,11 @@ def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_ylim(len(methods) - 0.5, -0.5)
-    ax.set_yticks(range(len(methods)), methods)
+    ax.set_yticks(range(len(methods)), [_label(method) for method in methods])
     ax.tick_params(axis="y", length=0)
+    for place, method in enumerate(methods):
+        if _on_purpose(method):
+            ax.axhspan(place - 0.5, place + 0.5, color="0.93", zorder=-1)
     for place in range(1, len(methods)):
         ax.axhline(place - 0.5, color="0.9", linewidth=0.6, zorder=0)
     ax.set_title(f"{EVENTS[event]} wrong", fontsize=9, loc="left")
@@ -77,12 +80,12 @@ def draw_decided(coverage: Coverage, ax: "Axes") -> None:
         ax.plot(
             sizes,
             [np.nan if share is None else share for share in shares],
-            label=method,
-            color=_COLOURS[number % len(_COLOURS)],
+            label=_label(method).replace("\n", " "),
+            color=_OPEN if _on_purpose(method) else _COLOURS[number % len(_COLOURS)],
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=4,
             linewidth=1.0,
-            linestyle="-" if any(row.guaranteed for row in coverage.of(method)) else (0, (3, 2)),
+            linestyle=_line(coverage, method),
         )
     _trials_axis(ax, sizes)
     ax.set_ylim(bottom=0.0)
@@ -93,6 +96,7 @@ def draw_decided(coverage: Coverage, ax: "Axes") -> None:
 def coverage_figure(coverage: Coverage) -> Figure:
     """Return a page: how often each method fails in each thing, and how many pairs it decides."""
     methods = len(coverage.methods)
+    shrunk = any(map(_on_purpose, coverage.methods))
     with mpl.rc_context(_STYLE):
         height = 0.9 + 0.42 * methods
         figure = Figure(figsize=(10.0, 2.0 * height + 0.6), layout="constrained")
@@ -107,12 +111,18 @@ def coverage_figure(coverage: Coverage) -> Figure:
         draw_decided(coverage, axes[1, 1])
         axes[1, 2].axis("off")
         handles, labels = axes[1, 1].get_legend_handles_labels()
-        axes[1, 2].legend(handles, labels, loc="upper left", frameon=False, title="full line: guaranteed")
+        axes[1, 2].legend(
+            handles, labels, loc="upper left", frameon=False, title="solid: guaranteed, dashed: approximate"
+        )
         axes[1, 2].text(
             0.0,
             0.0,
-            f"A mark is one population with one number of trials.\nBlue: at most {100 * coverage.delta:g} % beyond "
-            "doubt; orange: more beyond doubt;\ngrey: too few data sets to say.",
+            "Each mark is one experiment: one population with\n"
+            f"one number of trials. Lines: {100 * _confidence(coverage):g} % confidence limits.\n"
+            f"Blue: upper limit at most {100 * coverage.delta:g} %.\n"
+            f"Orange: lower limit above {100 * coverage.delta:g} %.\n"
+            "Grey: too few data sets to tell."
+            + ("\nShaded: intervals shrunk on purpose, to show\nthat the test detects it." if shrunk else ""),
             transform=axes[1, 2].transAxes,
             va="bottom",
             fontsize=7.5,
@@ -169,6 +179,25 @@ def replication_figure(found: Replication) -> Figure:
 
 def _numbers(values: Sequence[float | None]) -> list[float]:
     return [np.nan if value is None else value for value in values]
+
+
+def _confidence(coverage: Coverage) -> float:
+    return float(str(coverage.settings.get("confidence", CONFIDENCE)))
+
+
+def _on_purpose(method: str) -> bool:
+    """Return whether a method's intervals were shrunk, as in ``pairing*0.7``."""
+    return "*" in method
+
+
+def _label(method: str) -> str:
+    return f"{method}\n(broken on purpose)" if _on_purpose(method) else method
+
+
+def _line(coverage: Coverage, method: str) -> Any:
+    if _on_purpose(method):
+        return (0, (1, 1))
+    return "-" if any(row.guaranteed for row in coverage.of(method)) else (0, (3, 2))
 
 
 def _colour(finding: str) -> str:
