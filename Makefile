@@ -68,8 +68,9 @@ docs: $(READY) ## the documentation, warnings are errors
 reference: $(READY) ## write the page of commands again, from what the program says of itself
 	$(BIN)/python docs_tools/commands.py
 
-figures: $(READY) ## draw the pictures of the gallery of figures again
+figures: $(READY) ## draw the pictures of the documentation again
 	$(BIN)/python docs_tools/figures.py
+	$(BIN)/python docs_tools/pictures.py
 
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
