@@ -13,7 +13,7 @@ help: ## show this list
 
 demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, one page; some minutes the first time
 	@rm -rf demo/scores
-	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
+	@echo "Eleven algorithms on four environments; the first run compiles them, about a minute ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
 
 test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some of them
