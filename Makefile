@@ -1,4 +1,4 @@
-# The one door. Every target sets up what it needs: a local .venv, made again only when pyproject.toml changed.
+# Every target sets up what it needs: a local .venv, created again only if pyproject.toml changed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,18 +11,18 @@ DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gri
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, one page; some minutes the first time
+demo: $(READY) ## a small version of the paper's experiment: eleven algorithms, four environments, one page; some minutes
 	@rm -rf demo/scores
-	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
+	@echo "Eleven algorithms on four environments; the first run compiles them, about a minute ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
 
 test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some of them
 	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
-quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
+quick: $(READY) ## most tests: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
 
-fuzz: $(READY) ## change files of scores, stores and studies at random and look how they are read: MINUTES=60 SEED=1
+fuzz: $(READY) ## read files of scores, stores and studies that were changed at random: MINUTES=60 SEED=1
 	$(BIN)/python tests/support/fuzzing.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
@@ -31,7 +31,7 @@ lint: $(READY) ## ruff, mypy --strict and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-prose: $(READY) ## suggestions for documents and docstrings: spelling, plain words; never an error
+prose: $(READY) ## suggest spelling and plainer words for documents and docstrings; never fails
 	$(BIN)/python docs_tools/prose.py $(ARGS)
 
 bench: $(READY) ## speed, as ratios against peers measured in the same run
@@ -65,11 +65,12 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 docs: $(READY) ## the documentation, warnings are errors
 	$(BIN)/python docs_tools/build_site.py
 
-reference: $(READY) ## write the page of commands again, from what the program says of itself
+reference: $(READY) ## write the page of commands from the program's help
 	$(BIN)/python docs_tools/commands.py
 
-figures: $(READY) ## draw the pictures of the gallery of figures again
+figures: $(READY) ## draw the pictures of the documentation
 	$(BIN)/python docs_tools/figures.py
+	$(BIN)/python docs_tools/pictures.py
 
 links: $(READY) ## fetch every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
@@ -82,7 +83,7 @@ build/peers/.ready:
 	@touch build/peers/.ready
 
 .PHONY: build
-build: $(READY) ## the wheel and the sdist of a release, checked; a plain install of the wheel evaluates a table
+build: $(READY) ## the wheel and the sdist of a release, checked by an install of the wheel that evaluates a table
 	rm -rf dist build/plain
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*

@@ -1,4 +1,4 @@
-"""Draws the picture of the README: who performs best by examples/scores.csv, who is better than whom, and a reason.
+"""Draws the picture of the README: who performs best by examples/scores.csv, and who is better than whom.
 
     python examples/picture_of_an_answer.py [--out docs/images/answer.png]
 
@@ -17,18 +17,15 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Draw scores with intervals, verdicts, and how scores are distributed on one environment, side by side."""
+    """Draw scores with intervals, and verdicts, side by side: with equal weights."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "images" / "answer.png")
     arguments = parser.parse_args()
-    evaluation = untuned.evaluate(HERE / "scores.csv")
-    figure, axes = plt.subplots(1, 3, figsize=(9.6, 3), width_ratios=(1.1, 1, 1.1), layout="constrained")
-    left, middle, right = axes
+    evaluation = untuned.evaluate(HERE / "scores.csv").under("uniform")
+    plt.rcParams |= {"font.size": 8, "xtick.labelsize": 7, "axes.spines.top": False, "axes.spines.right": False}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(5.2, 2.1), width_ratios=(1.2, 1), layout="constrained")
     figures.aggregate(evaluation, ax=left)
-    figures.verdict_matrix(evaluation, ax=middle)
-    figures.quantiles(evaluation, "gridworld-5-stochastic", ax=right)
-    # The colours, markers and dashes are those of the scores.
-    right.get_legend().remove()
+    figures.verdict_matrix(evaluation, ax=right)
     figures.save(figure, arguments.out)
     print(arguments.out)
 

@@ -497,6 +497,11 @@ def test_how_far_it_is_in_a_sentence(state: Progress, leader: str | None, line: 
     assert sentence(state, leader) == line
 
 
+def test_no_time_left_is_estimated_before_the_rate_has_settled() -> None:
+    line = "22 of 8,000 trials (0 %), 3 of 4 cells, 0.74 a second"
+    assert sentence(progress(22, rate=0.74), None, settled=False) == line
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: Seconds between two lines where there is no terminal, and between two looks at which algorithm leads.
 _PAUSE = 10.0
 _LOOK = 3.0
+#: Seconds in which no time left is estimated unless every cell has a trial: compiling makes the first trials slow.
+_SETTLING = 60.0
 
 
 class Display:
@@ -69,11 +71,13 @@ class Display:
 
 @contextmanager
 def _collecting(display: Display) -> "Iterator[Callable[[Progress], None]]":
-    leader = _Leader()
+    leader, begun = _Leader(), time.monotonic()
 
     def words(progress: "Progress") -> str:
         # After a round of a race its own line says who is ahead.
-        return f"{display.race}{sentence(progress, None if display.race else leader.look(progress))}"
+        settled = len(progress.scores) == progress.cells or time.monotonic() - begun > _SETTLING
+        leading = None if display.race else leader.look(progress)
+        return f"{display.race}{sentence(progress, leading, settled=settled)}"
 
     with telling_of_compiling():
         if sys.stderr.isatty():
@@ -100,15 +104,15 @@ def _experiments() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: lines.show(lambda: pace.sentence(done, total), last=done == total)
 
 
-def sentence(progress: "Progress", leader: str | None) -> str:
-    """Return the progress as a line of text."""
+def sentence(progress: "Progress", leader: str | None, *, settled: bool = True) -> str:
+    """Return the progress as a line of text, with the time left if the rate has settled."""
     parts = [
         f"{progress.stored:,} of {progress.wanted:,} trials ({100 * progress.stored // max(progress.wanted, 1)} %)",
         f"{progress.cells_done} of {progress.cells} cells",
     ]
     if progress.rate:
         parts.append(f"{progress.rate:,.0f} a second" if progress.rate >= 10 else f"{progress.rate:.2g} a second")
-        if progress.left:
+        if progress.left and settled:
             parts.append(f"about {duration(progress.left / progress.rate)} left")
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
