@@ -1,4 +1,4 @@
-"""How often bootstrap intervals of familiar summaries miss, beside guaranteed ones of the same quantity.
+"""How often bootstrap intervals of familiar summaries miss, compared with guaranteed ones of the same quantity.
 
     python benchmarks/summary_coverage.py [--json FILE] [--data-sets 300] [--resamples 1000] [--trials 5 10 30]
                                           [--populations normal ...] [--workers 1]

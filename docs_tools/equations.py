@@ -48,7 +48,7 @@ _SPACING = (
     (re.compile(r"(</m(?:i|n|row|sub|sup|frac)>)(<mi>(?:log|exp)</mi>|<mtext>kl</mtext>)"), rf"\1{_THIN}\2"),
     (re.compile(r"(<mi>(?:log|exp)</mi>)(?=<m(?:i|n|frac)>)"), rf"\1{_THIN}"),
 )
-# Under, not beside, as in print.
+# Below, not to the right, as in print.
 _LIMITS = re.compile(r"\\(max|min|sup|inf|sum|prod)_")
 
 

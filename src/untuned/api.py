@@ -304,8 +304,8 @@ def summarize(
         found = read(scores, **options)
         table = found.table
         if len(table.algorithms) > 1:
-            beside = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
-            evaluation = evaluate(found, weights=beside, delta=delta, workers=workers, accept=options.get("accept"))
+            other = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
+            evaluation = evaluate(found, weights=other, delta=delta, workers=workers, accept=options.get("accept"))
     if isinstance(weights, str) and weights not in (GAME, UNIFORM):
         raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
     if isinstance(weights, str) and weights == GAME:
@@ -643,7 +643,7 @@ def report(
     out: str | Path | None = None,
     *,
     title: str | None = None,
-    beside: Sequence[str | Method | Evaluation] = (),
+    compare_with: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
     approximate: bool = False,
@@ -664,7 +664,7 @@ def report(
         (Markdown, CSV, LaTeX), all figures, and the numbers as JSON. None writes nothing; `Report.save` does later.
     title
         Of the page.
-    beside
+    compare_with
         Interval methods to compare with, all other options equal, or evaluations of the same scores.
     study
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
@@ -694,7 +694,7 @@ def report(
     from untuned.reports.report import judged_alike, made
 
     judging, reading = (source.judging, options) if isinstance(source, Evaluation) else _judging(READING, **options)
-    check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
+    check_report(out, judging, compare_with=compare_with, study=study, planned=bool(planned), formats=formats)
     if not isinstance(source, Evaluation | Imported):
         source = read(source, **reading)
     found = _judged(source, workers, progress, options)
@@ -705,7 +705,7 @@ def report(
         found,
         title=title,
         command=command,
-        beside=judged_alike(found, beside, workers=workers, progress=progress),
+        compare_with=judged_alike(found, compare_with, workers=workers, progress=progress),
         study=study,
         histories=_histories(found, folder) if folder is not None else getattr(source, "histories", None),
         plans=plans(found, workers=workers, progress=progress) if planned is True else (planned,) if planned else (),
@@ -720,7 +720,7 @@ def check_report(
     out: str | Path | None,
     judging: Judging,
     *,
-    beside: Sequence[str | Method | Evaluation] = (),
+    compare_with: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: bool = False,
     formats: Sequence[str] = ("pdf",),
@@ -730,7 +730,7 @@ def check_report(
 
     if out is not None:
         check_place(out)
-    for each in beside:
+    for each in compare_with:
         if isinstance(each, str | Method):
             dataclasses.replace(judging, intervals=each)
     if planned:

@@ -464,7 +464,7 @@ def test_a_stop_keeps_what_is_finished_and_the_same_command_goes_on(
 @pytest.mark.kills
 def test_ctrl_c_before_the_workers_are_ready(running: Any) -> None:
     process = running()
-    # As soon as there is a process beside the first one.
+    # As soon as there is a second process.
     eventually(lambda: len(processes_of(process.pid)) > 2)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=300)

@@ -102,7 +102,7 @@ def test_every_name_and_number_is_there_at_every_width(
     assert "Wherethereisnomean,therearenotrials." in together
 
 
-def test_a_narrow_terminal_has_headings_beside_the_numbers(
+def test_a_narrow_terminal_has_headings_next_to_the_numbers(
     evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")

@@ -136,7 +136,7 @@ def test_the_curve_fits_the_terminal(columns: str) -> None:
     assert longest >= 11
 
 
-def test_beside_json_the_curve_goes_to_the_other_stream() -> None:
+def test_with_json_the_curve_goes_to_the_other_stream() -> None:
     finished = run("trial", *CELL, "--json", "--plot")
     assert finished.returncode == 0
     assert finished.stdout == succeeded("trial", *CELL, "--json")

@@ -424,7 +424,7 @@ environments = [
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Study]:
-    """Return the study of a text, with the module it needs beside it; the module is forgotten afterwards."""
+    """Return the study of a text, with the module it needs next to it; the module is forgotten afterwards."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setitem(sys.modules, "mine", None)
     del sys.modules["mine"]

@@ -573,7 +573,7 @@ def test_the_permutation_by_hand() -> None:
 def test_adam_by_hand() -> None:
     adam = Adam((3,), 0.1)
     gradient = np.array([2.0, -0.5, 1e-6])
-    # The first step is nearly the step size times the sign, less where epsilon is not small beside the gradient.
+    # The first step is nearly the step size times the sign, less where epsilon is not small compared with the gradient.
     first = 0.1 * gradient / (np.abs(gradient) + 1e-5 / math.sqrt(0.001))
     step = adam.step(gradient)
     np.testing.assert_allclose(step, first)

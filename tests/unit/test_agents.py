@@ -1,6 +1,6 @@
 """The agents' parts one by one, and what every agent must do at the borders: divergence, nothing to learn, one choice.
 
-Beside the oracles, which have every rule in plain form, agents live in small worlds where a trajectory is known.
+In addition to the oracles, which have every rule in plain form, agents run in small worlds where a trajectory is known.
 """
 
 from collections import Counter
@@ -110,10 +110,10 @@ def test_greedy_is_numpys_argmax(values: list[float]) -> None:
 @UNHURRIED
 @given(st.lists(NUMBERS, min_size=1, max_size=7), st.integers(0, 1000))
 def test_without_exploration_one_number_is_used(values: list[float], seed: int) -> None:
-    random, beside = random_state(seed), random_state(seed)
+    random, copied = random_state(seed), random_state(seed)
     assert epsilon_greedy(np.array(values), 0.0, random) == int(np.argmax(values))
-    uniform(beside)
-    np.testing.assert_array_equal(random, beside)
+    uniform(copied)
+    np.testing.assert_array_equal(random, copied)
 
 
 def test_exploration_is_uniform_and_as_frequent_as_said() -> None:
@@ -152,7 +152,7 @@ def test_probabilities_that_fall_short_of_one_give_the_last_action() -> None:
     assert sampled(np.array([0.3, 0.3, 0.3999999]), random) == 2
 
 
-# All agents beside their oracles, in worlds the oracles' own tests do not have
+# All agents compared with their oracles, in worlds the oracles' own tests do not have
 
 
 def described(place: CompiledEnvironment, dorder: int = 0, iorder: int = 0) -> tuple[Features, Any]:
@@ -317,10 +317,10 @@ def test_playing_changes_nothing_learned(name: str) -> None:
         # What is learned next does not know that there was playing in between.
         random[:] = numbers
         learner.learn(np.zeros(3))
-        beside = agent.start(worlds.started(place, random_state(8)))
-        assert isinstance(beside, CompiledLearner)
-        beside.learn(np.zeros(13))
-        np.testing.assert_array_equal(beside.weights, learner.weights)
+        other = agent.start(worlds.started(place, random_state(8)))
+        assert isinstance(other, CompiledLearner)
+        other.learn(np.zeros(13))
+        np.testing.assert_array_equal(other.weights, learner.weights)
 
 
 # Traces, where every update is known
@@ -652,7 +652,7 @@ def test_adam_steps_as_the_oracles(real: Any) -> None:
     oracle = ppo.Adam(shape, 0.01)
     weights, expected = np.zeros(shape, real), np.zeros(shape)
     for step in range(200):
-        # Of all sizes, so that what is added beside the root shows.
+        # Of all sizes, so that what is added to the root shows.
         gradient = (rng.normal(size=shape) * 10.0 ** rng.uniform(-8, 3, shape)).astype(real)
         gradient[0, 0] = 0.0
         mine.gradient[:] = gradient

@@ -239,7 +239,7 @@ def summarized() -> summaries.Summaries:
 SINGLE: dict[str, Callable[..., Axes]] = {
     "aggregate": lambda **o: figures.aggregate(example(), **o),
     "aggregates": lambda **o: figures.aggregate(
-        example(), beside=[found(example().scores, valid=False, width=0.02)], **o
+        example(), compare_with=[found(example().scores, valid=False, width=0.02)], **o
     ),
     "quantiles": lambda **o: figures.quantiles(example(), "maze", **o),
     "distributions": lambda **o: figures.distributions(example(), "maze", **o),
@@ -425,7 +425,7 @@ def test_unknown_names_are_refused_with_the_nearest(call: Callable[[], object]) 
         (lambda: figures.quantiles(example(), "hill", algorithms="bold"), "one string"),
         (lambda: figures.quantile_grid(example(), environments=[]), "at least one environment"),
         (lambda: figures.trials_effect(example(), "bold", "hill", sizes=(0,)), "at least 1"),
-        (lambda: figures.aggregate(example(), beside=[judged()]), "other algorithms or environments"),
+        (lambda: figures.aggregate(example(), compare_with=[judged()]), "other algorithms or environments"),
         (lambda: figures.learning_curves(histories(), "hill", algorithms=[]), "at least one"),
     ],
 )

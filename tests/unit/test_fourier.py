@@ -1,4 +1,4 @@
-"""The Fourier features beside the oracle's in long double: values, layout, and what lies around them."""
+"""The Fourier features compared with the oracle's in long double: values, layout, and what lies around them."""
 
 import itertools
 from typing import Any

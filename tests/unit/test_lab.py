@@ -1341,7 +1341,7 @@ def test_scores_that_never_change_never_fail() -> None:
     assert [each.failures for each in found.rows] == [0.0] * 10
 
 
-def test_the_paper_s_figures_are_beside_the_paper_s_names_only() -> None:
+def test_the_paper_s_figures_go_with_the_paper_s_names_only() -> None:
     algorithms = [choice.use for choice in STUDY.algorithms]
     environments = [choice.use for choice in STUDY.environments]
     scores = np.random.default_rng(12).random((4, 9, 3))

@@ -89,7 +89,7 @@ def test_the_functional_bound_counts_where_it_would_be_in_use() -> None:
     assert right <= pair.trials <= RATIO * right
 
 
-def test_the_functional_bound_is_not_used_beside_betting() -> None:
+def test_the_functional_bound_is_not_used_with_betting() -> None:
     def planned(environments: int, delta: float) -> int:
         table = two(environments=environments)
         number = only(evaluate(table, intervals="betting", weights="uniform", delta=delta)).trials

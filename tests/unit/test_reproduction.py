@@ -1,4 +1,4 @@
-"""The paper's experiment beside what was published: figures, z-scores, conclusions, tables, the page."""
+"""The paper's experiment compared with what was published: figures, z-scores, conclusions, tables, the page."""
 
 import dataclasses
 import html
@@ -347,10 +347,10 @@ def test_what_table_2_says(whole: Reproduction, lines: list[Replicates], never: 
     assert (came[NEVER], came[OFTEN]) == (never, often)
 
 
-# --- beside the published
+# --- compared with the published
 
 
-def test_cells_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_cells_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     assert [(each.algorithm, each.environment) for each in whole.means] == [
         (name, place) for place in NAMES for name in ALGORITHMS
     ]
@@ -363,7 +363,7 @@ def test_cells_are_beside_those_of_the_paper(whole: Reproduction) -> None:
         assert each.z == (None if known is None else mean_z(scores, known.value))
 
 
-def test_scores_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_scores_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     bootstrapped = whole.others[-1]
     assert bootstrapped.method == "bootstrap"
     assert [each.algorithm for each in whole.scores] == [bootstrapped.algorithms[a] for a in bootstrapped.order]
@@ -377,7 +377,7 @@ def test_scores_are_beside_those_of_the_paper(whole: Reproduction) -> None:
         assert each.z == pytest.approx(expected, rel=1e-9)
 
 
-def test_scores_on_other_environments_are_beside_nothing() -> None:
+def test_scores_on_other_environments_are_compared_with_nothing() -> None:
     found, others = judged(board(NAMES[:2], trials=10))
     some = Reproduction(found, others, None, conclusions(found, others, None), "", "1.2")
     assert not some.comparable
@@ -394,7 +394,7 @@ def test_scores_on_other_environments_are_beside_nothing() -> None:
     assert "with these 2 they cannot be compared" in str(some)
 
 
-def test_figures_of_table_2_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_figures_of_table_2_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     assert whole.replication is not None
     rows = [row for row in whole.replication.rows if row.published_failures is not None]
     assert [(each.method, each.trials, each.what) for each in whole.rates] == [
@@ -525,9 +525,9 @@ def test_places_that_are_no_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_z_scores_need_no_environment_of_ours() -> None:
-    """A cell that the paper does not know is beside nothing."""
+    """A cell that the paper does not know is compared with nothing."""
     table = ScoreTable.from_dict({"mine": {"maze": [1.0, 2.0]}})
-    (only,) = agreement.means_beside(table)
+    (only,) = agreement.mean_comparisons(table)
     assert (only.published, only.z, only.trials, only.mean) == (None, None, 2, 1.5)
 
 
@@ -536,10 +536,10 @@ def test_published_means_are_within_guaranteed_intervals_unless_they_differ() ->
     known = published.means()["sarsa-parl2", place].value
     rng = np.random.default_rng(1)
 
-    def compared(middle: float, trials: int) -> agreement.MeanBeside:
+    def compared(middle: float, trials: int) -> agreement.MeanComparison:
         scores = np.clip(middle + rng.normal(size=trials), -500.0, 0.0)
         table = ScoreTable.from_dict({"sarsa-parl2": {place: scores}}, ranges=(-500.0, 0.0))
-        (only,) = agreement.means_beside(table)
+        (only,) = agreement.mean_comparisons(table)
         return only
 
     assert compared(known, 50).within

@@ -29,10 +29,10 @@ def report(
         ),
     ] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="Title of the page.", show_default=False)] = None,
-    beside: Annotated[
+    compare_with: Annotated[
         str | None,
         typer.Option(
-            "--beside",
+            "--compare-with",
             metavar="METHOD,...",
             help="Also the intervals of these methods, for a comparison: pbp,bootstrap.",
         ),
@@ -61,10 +61,10 @@ def report(
     from untuned import api
     from untuned.processors import processors
 
-    others = names(beside) if beside else ()
+    others = names(compare_with) if compare_with else ()
     kinds = names(formats) if formats else ()
     # Before the judging, which may take minutes.
-    api.check_report(out, judging, beside=others, study=study, planned=planned, formats=kinds)
+    api.check_report(out, judging, compare_with=others, study=study, planned=planned, formats=kinds)
     found = read(sources, reading)
     with showing_progress() as progress:
         made = api.report(
@@ -73,7 +73,7 @@ def report(
             planned=planned,
             approximate=approximate,
             title=title,
-            beside=others,
+            compare_with=others,
             study=study,
             command=shlex.join(["untuned", *context.obj]),
             workers=workers,

@@ -18,7 +18,7 @@ from untuned.verdicts import listed
 
 
 @dataclass(frozen=True)
-class MeanBeside:
+class MeanComparison:
     """The mean score of a cell compared with the published one.
 
     Attributes
@@ -46,7 +46,7 @@ class MeanBeside:
 
 
 @dataclass(frozen=True)
-class ScoreBeside:
+class ScoreComparison:
     """An aggregate score compared with the published one.
 
     Attributes
@@ -66,7 +66,7 @@ class ScoreBeside:
 
 
 @dataclass(frozen=True)
-class RateBeside:
+class RateComparison:
     """A figure of Table 2 compared with the published one.
 
     Attributes
@@ -140,7 +140,7 @@ class Agreement:
         return dict(vars(self))
 
 
-def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ...]:
+def mean_comparisons(table: ScoreTable, delta: float = 0.05) -> tuple[MeanComparison, ...]:
     """Return every cell compared with the published one, environment by environment.
 
     Parameters
@@ -157,7 +157,7 @@ def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ..
             scores = table.cell(algorithm, environment)
             known = published.means().get((algorithm, environment))
             found.append(
-                MeanBeside(
+                MeanComparison(
                     algorithm,
                     environment,
                     int(scores.size),
@@ -179,7 +179,7 @@ def _within(scores: Floats, mean: float, support: Range, delta: float) -> bool:
     return low <= mean + margin and mean - margin <= high
 
 
-def within_sentence(means: Sequence[MeanBeside]) -> list[str]:
+def within_sentence(means: Sequence[MeanComparison]) -> list[str]:
     """Return a sentence on how many published means are where ours may be; none where nothing is published."""
     known = [each for each in means if each.within is not None]
     if not known:
@@ -212,7 +212,7 @@ def _as_normal(t: float, freedom: int) -> float:
     return math.copysign(float(stats.norm.isf(tail)), t) if tail > 0.0 else t
 
 
-def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
+def score_comparisons(bootstrapped: Evaluation) -> tuple[ScoreComparison, ...]:
     """Return the aggregate scores compared with the published ones, the best first.
 
     Parameters
@@ -232,7 +232,7 @@ def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
             theirs = (known.high - known.low) / 2.0
             error = math.hypot(ours, theirs) / quantile
             z = (float(bootstrapped.score_a[a]) - known.value) / error if error > 0.0 else None
-        found.append(ScoreBeside(name, float(bootstrapped.score_a[a]), known, z))
+        found.append(ScoreComparison(name, float(bootstrapped.score_a[a]), known, z))
     return tuple(found)
 
 
@@ -241,7 +241,7 @@ def _bootstrap_level(evaluation: Evaluation) -> float:
     return evaluation.delta / (len(evaluation.algorithms) * len(evaluation.environments))
 
 
-def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
+def rate_comparisons(replication: Replication) -> tuple[RateComparison, ...]:
     """Return the figures of Table 2 that the paper has too, compared with the published ones."""
     found = []
     for row in replication.rows:
@@ -256,5 +256,5 @@ def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
                 # Their figures vary from sample to sample as ours do, but theirs are from more samples.
                 both = error * math.sqrt(1.0 + row.samples / published.SAMPLES)
                 z = (value - known) / both
-            found.append(RateBeside(row.method, row.trials, what, value, known, z))
+            found.append(RateComparison(row.method, row.trials, what, value, known, z))
     return tuple(found)

@@ -121,7 +121,7 @@ def reproduce(
     report.made(
         found,
         title="The paper's experiment, reproduced",
-        beside=others,
+        compare_with=others,
         study=place / "scores",
         histories=read_histories(place / "scores"),
         race=course,

@@ -15,12 +15,12 @@ from untuned.reports.tables.table import Table
 from untuned.reproduction import tables
 from untuned.reproduction.agreement import (
     Agreement,
-    MeanBeside,
-    RateBeside,
-    ScoreBeside,
-    means_beside,
-    rates_beside,
-    scores_beside,
+    MeanComparison,
+    RateComparison,
+    ScoreComparison,
+    mean_comparisons,
+    rate_comparisons,
+    score_comparisons,
     within_sentence,
 )
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status
@@ -66,19 +66,19 @@ class Reproduction:
         return set(self.evaluation.environments) == set(NAMES) and set(self.evaluation.algorithms) == set(ALGORITHMS)
 
     @cached_property
-    def means(self) -> tuple[MeanBeside, ...]:
+    def means(self) -> tuple[MeanComparison, ...]:
         """Every cell's mean score compared with the published one."""
-        return means_beside(self.evaluation.scores, self.evaluation.delta)
+        return mean_comparisons(self.evaluation.scores, self.evaluation.delta)
 
     @cached_property
-    def scores(self) -> tuple[ScoreBeside, ...]:
+    def scores(self) -> tuple[ScoreComparison, ...]:
         """Every algorithm's aggregate score compared with the published one; none where they are not comparable."""
-        return scores_beside(self.others[-1]) if self.comparable else ()
+        return score_comparisons(self.others[-1]) if self.comparable else ()
 
     @cached_property
-    def rates(self) -> tuple[RateBeside, ...]:
+    def rates(self) -> tuple[RateComparison, ...]:
         """The figures of Table 2 compared with the published ones."""
-        return () if self.replication is None else rates_beside(self.replication)
+        return () if self.replication is None else rate_comparisons(self.replication)
 
     @cached_property
     def agreement(self) -> Mapping[str, Agreement | None]:

@@ -98,7 +98,7 @@ def save_all(
     evaluation: Evaluation,
     folder: str | Path,
     *,
-    beside: Sequence[Evaluation] = (),
+    compare_with: Sequence[Evaluation] = (),
     histories: Histories | None = None,
     race: Course | None = None,
     formats: Sequence[str] = ("pdf",),
@@ -116,7 +116,7 @@ def save_all(
         What judging found.
     folder
         Where to; made where it is not there. Files of the same names are replaced.
-    beside
+    compare_with
         What other methods found in the same scores, for the figure of aggregates.
     histories
         What trials left, for learning curves and hyperparameters.
@@ -133,7 +133,7 @@ def save_all(
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    work = _Work(evaluation, tuple(beside), histories, race, Path(folder).expanduser(), checked_formats(formats))
+    work = _Work(evaluation, tuple(compare_with), histories, race, Path(folder).expanduser(), checked_formats(formats))
     count = len(work.figures())
     if workers == 1:
         return [path for number in range(count) for path in work.save(number)]
@@ -148,14 +148,14 @@ class _Work:
     """Everything that figures are made of, and where they go."""
 
     evaluation: Evaluation
-    beside: tuple[Evaluation, ...]
+    compare_with: tuple[Evaluation, ...]
     histories: Histories | None
     race: Course | None
     folder: Path
     formats: tuple[str, ...]
 
     def figures(self) -> list[tuple[str, Callable[[], Any]]]:
-        return _figures(self.evaluation, self.beside, self.histories, self.race)
+        return _figures(self.evaluation, self.compare_with, self.histories, self.race)
 
     def save(self, number: int) -> list[Path]:
         """Draw and write one of the figures."""
@@ -191,12 +191,12 @@ def checked_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 
 def _figures(
-    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
+    evaluation: Evaluation, compare_with: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
 ) -> list[tuple[str, Callable[[], Any]]]:
     """Return every figure that applies: the name of its file, and what draws it."""
     found: list[tuple[str, Callable[[], Any]]] = [
         ("summary", partial(summary, evaluation)),
-        ("aggregate", partial(aggregate, evaluation, beside=evaluation.alike(beside))),
+        ("aggregate", partial(aggregate, evaluation, compare_with=evaluation.alike(compare_with))),
         ("verdicts", partial(verdict_matrix, evaluation)),
         ("critical-difference", partial(critical_difference, evaluation)),
         ("partial-order", partial(partial_order, evaluation)),
@@ -213,7 +213,7 @@ def _figures(
     for ranking in evaluation.rankings[1:]:
         other = evaluation.under(ranking.weights)
         found += [
-            (f"aggregate-{ranking.weights}", partial(aggregate, other, beside=other.alike(beside))),
+            (f"aggregate-{ranking.weights}", partial(aggregate, other, compare_with=other.alike(compare_with))),
             (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
             (f"critical-difference-{ranking.weights}", partial(critical_difference, other)),
             (f"partial-order-{ranking.weights}", partial(partial_order, other)),
