@@ -85,7 +85,7 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def _start_again(figure: Figure) -> None:
-    """Put Axes back to where they were before any layout: the next one ends as the first did, to the last bit."""
+    """Put Axes back where they were before any layout, so that the next layout gives the same bits."""
     if figure.get_layout_engine() is None:
         return
     for ax in figure.get_axes():
@@ -125,8 +125,8 @@ def save_all(
     formats
         Of ``"pdf"``, ``"svg"`` and ``"png"``.
     workers
-        How many processes draw: with more than one a script needs ``if __name__ == "__main__":``. No file depends on
-        it.
+        How many processes draw; with more than one, a script needs ``if __name__ == "__main__":``. The files do not
+        depend on it.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def content(
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
         "steps": steps,
-        # What every plan says is said once.
+        # Sentences that all plans share appear once.
         "plan": list(dict.fromkeys(line for each in plans for line in each.sentences() if line not in steps)),
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
@@ -288,7 +288,7 @@ def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -
 
 
 def _every_rank(worst: Ints, best: Ints) -> bool:
-    """Return whether every algorithm may have every rank, of which a table need not say more."""
+    """Return whether every algorithm may have every rank; then a table leaves the ranks out."""
     return bool(np.all(best == 1) and np.all(worst == worst.size))
 
 
@@ -377,7 +377,7 @@ def _environments(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dic
         e = evaluation.environments.index(row["environment"])
         scores = evaluation.scores.cells[evaluation.algorithms.index(row["algorithm"])][e]
         middle = median(scores) if scores.size else None
-        # What is None there has no trials, no end below, or no end above.
+        # None there means no trials, no lower end, or no upper end.
         ends = (
             (row["mean"], math.nan),
             (middle, math.nan),
