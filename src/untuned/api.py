@@ -68,7 +68,7 @@ def evaluate(
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         The options of `Judging`: ``intervals``, ``delta``, ``weights`` and others; and those of `untuned.read_scores`:
         ``reduce``, ``ranges``, ``identical``, column names and others. ``accept`` names serious findings of
@@ -149,17 +149,17 @@ def compare_methods(
     delta
         The probability that intervals may miss or aim to miss, 0.05 by default.
     resamples
-        Of bootstraps, 2,000 by default.
+        Number of resamples, 2,000 by default.
     seed
         Where the bootstraps' random numbers begin, 0 by default.
     title
-        Of the page.
+        Title of the page.
     command
         How to repeat it, for the page.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         Those of `untuned.read_scores`.
 
@@ -261,7 +261,7 @@ def summarize(
         ``"policy-percentiles"`` for built-in environments, ``"ratio:ALGORITHM"``; or `summaries.MinMax`, `Ratio`,
         `Percentiles`, `PolicyPercentiles`.
     weights
-        Of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
+        Weights of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
     interval
         ``"percentile"``, ``"basic"`` or ``"bca"``.
     delta
@@ -271,11 +271,11 @@ def summarize(
     seed
         Where their random numbers begin, 0 by default.
     thresholds
-        Of performance profiles; unless given, from the lowest to the highest normalised score.
+        Thresholds of performance profiles; unless given, from the lowest to the highest normalised score.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         Those of `untuned.read_scores`.
 
@@ -513,7 +513,7 @@ def plan(
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     most
         The largest number of trials per cell to look at; ten million by default.
     **options
@@ -663,7 +663,7 @@ def report(
         A file that ends in .html: one page that needs no network. Anything else is a folder for the page, all tables
         (Markdown, CSV, LaTeX), all figures, and the numbers as JSON. None writes nothing; `Report.save` does later.
     title
-        Of the page.
+        Title of the page.
     compare_with
         Interval methods to compare with, all other options equal, or evaluations of the same scores.
     study
@@ -674,13 +674,13 @@ def report(
     approximate
         Whether to add what the bootstrap says, which guarantees nothing.
     formats
-        Of the figures in a folder: "pdf", "svg", "png".
+        File formats of the figures in a folder: "pdf", "svg", "png".
     command
         The command that the page shows for making it again.
     workers
         How many threads judge, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         For `evaluate`.
 

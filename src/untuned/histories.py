@@ -14,7 +14,7 @@ class History:
     Attributes
     ----------
     scores
-        Of these trials, shape (T,); a failed trial has the score that the study counts for it.
+        Scores of these trials, shape (T,); a failed trial has the score that the study counts for it.
     hyperparameters
         By name the value of every trial, None where a trial did not draw it; empty where nothing is drawn.
     distributions

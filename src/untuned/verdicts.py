@@ -106,7 +106,7 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     pairs
         The bounds.
     names
-        Of the algorithms.
+        Names of the algorithms.
     order
         The algorithms' numbers, from the best score to the worst.
     """
@@ -139,7 +139,7 @@ def better_clauses(better_ab: NDArray[np.bool_], names: Sequence[str], order: Se
     better_ab
         Whether a is better than b.
     names
-        Of the algorithms.
+        Names of the algorithms.
     order
         The algorithms' numbers, from the best score to the worst.
     """

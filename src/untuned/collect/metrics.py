@@ -41,9 +41,9 @@ class Metric:
         Parameters
         ----------
         returns
-            Of the episodes of learning, in order.
+            Returns of the episodes of learning, in order.
         final_returns
-            Of the episodes after learning; none where the algorithm left no policy to play them with.
+            Returns of the episodes after learning; none where the algorithm left no policy to play them with.
 
         Raises
         ------

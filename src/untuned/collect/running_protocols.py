@@ -102,7 +102,7 @@ def dabney(
     draws
         Iterations of each tuning, 20 by default.
     iteration_weights
-        Of the iterations, in order; by default equal ones.
+        Weights of the iterations, in order; by default equal ones.
     trials
         Procedures per cell, instead of the study's number.
     **options

@@ -308,7 +308,7 @@ class Session:
         workers
             Trials at the same time, by default one per processor. No number depends on it.
         ray_address
-            Of a running cluster; None starts a local one.
+            Address of a running cluster; None starts a local one.
         keep_going
             Whether to run all trials of an algorithm whose first five all failed; by default that stops the run.
         stop

@@ -30,7 +30,7 @@ class Work(NamedTuple):
     Attributes
     ----------
     diagonal
-        Of the matrix; given.
+        Diagonal of the matrix; given.
     residual
         b - A x; given at the beginning, kept up to date.
     scaled

@@ -291,7 +291,7 @@ class Judging:
         workers
             How many threads, by default one per processor; no number depends on it.
         progress
-            Called with the name of the step, how much of it is done, and how much there is.
+            Called with the name of the step, how much of it is done, and the total.
         """
         import numpy
 

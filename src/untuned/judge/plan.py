@@ -236,7 +236,7 @@ class _Pilot:
     Attributes
     ----------
     evaluation
-        Of the pilot.
+        Evaluation of the pilot.
     pooled, estimates
         Its scores and percentiles.
     q_er

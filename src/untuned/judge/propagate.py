@@ -80,7 +80,7 @@ class Goal(NamedTuple):
     Attributes
     ----------
     reward
-        Of every (environment, reference), of any sign.
+        Reward of every (environment, reference), of any sign.
     plus, minus
         The algorithms whose payoffs stand in it, with their upper and lower ends; -1 for none. In their own rows the
         reward ends where the part does that a state has chosen.
@@ -101,7 +101,7 @@ class Solution(NamedTuple):
     slack
         How much larger than the largest it may be.
     values
-        Of every state: where the next solution may begin.
+        Value of every state: where the next solution may begin.
     """
 
     bound: float

@@ -7,7 +7,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Called with the name of the step, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and the total.
 Progress = Callable[[str, int, int], None]
 
 

@@ -406,12 +406,12 @@ def coverage(
         Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
         is one look.
     confidence
-        Of the limits of rates, 0.95 by default.
+        Confidence level of the limits of rates, 0.95 by default.
     refine
         Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default,
         which takes longer and decides more pairs.
     resamples
-        Of the bootstrap, 1,000 by default.
+        Number of resamples, 1,000 by default.
     seed
         Where random numbers begin; 0 by default.
     workers

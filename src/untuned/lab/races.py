@@ -150,7 +150,7 @@ class Course:
     judging
         Delta and weights.
     budget
-        Of all goals together.
+        Budget of all goals together.
     stops
         The probability of being stopped, whenever the race asks, which it does before every cell of a round.
     """
@@ -173,7 +173,7 @@ class Outcome:
     trials, rounds, sessions
         How many.
     seconds
-        Of one worker.
+        Seconds of one worker.
     decided
         Pairs with a verdict, at the end, over all weightings.
     verdicts

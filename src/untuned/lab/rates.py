@@ -35,7 +35,7 @@ class Rate:
         count, total
             How often it happened, and how often it could have.
         confidence
-            Of the limits.
+            Confidence level of the limits.
         """
         # Imported here: reading a journal of finished work needs no statistics.
         from scipy.stats import beta

@@ -190,7 +190,7 @@ def replication(
     refine
         Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default.
     resamples
-        Of the bootstrap, 10,000 by default.
+        Number of resamples, 10,000 by default.
     seed
         Where random numbers begin; 0 by default.
     workers

@@ -53,7 +53,7 @@ class Course:
     trials_ka
         Trials of every algorithm after every look, [look, algorithm].
     seconds
-        Of collecting, after every look.
+        Seconds of collecting, after every look.
     weighting
         What the bounds are under, in words.
     knowns, opens

@@ -82,7 +82,7 @@ class Budget:
     Attributes
     ----------
     seconds
-        Of collecting, by the clock; infinite for no limit.
+        Seconds of collecting, by the clock; infinite for no limit.
     trials
         In all; None for no limit.
     """
@@ -120,7 +120,7 @@ class Look:
     doubts
         The cells that carry most of the uncertainty, by weighting, with their parts of it.
     number
-        Of the round, from 1.
+        Number of the round, from 1.
     algorithms, environments
         Their names; pairs and cells are numbers of these.
     """

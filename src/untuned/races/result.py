@@ -39,7 +39,7 @@ class Race:
     looks
         What was known after every round.
     evaluation
-        Of all trials, by methods that hold at all times; None without a complete round.
+        Evaluation of all trials, by methods that hold at all times; None without a complete round.
     workers
         How many trials ran at the same time.
     """

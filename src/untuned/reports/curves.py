@@ -63,7 +63,7 @@ def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -
     Parameters
     ----------
     history
-        Of the trials.
+        History of the trials.
     delta
         The probability with which each interval may miss its median.
     points
@@ -294,7 +294,7 @@ def response(history: History, name: str, *, delta: float = 0.05, bins: int = 10
     Parameters
     ----------
     history
-        Of the trials.
+        History of the trials.
     name
         The hyperparameter.
     delta

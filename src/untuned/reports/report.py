@@ -31,11 +31,11 @@ class Report:
     evaluation
         What was found.
     title
-        Of the page.
+        Title of the page.
     command
         How to reproduce it.
     version
-        Of this program.
+        Version of this program.
     compare_with
         The same scores judged by other methods, for a comparison.
     histories
@@ -77,7 +77,7 @@ class Report:
         path
             A file that ends in .html for the page alone; anything else is a folder, made if need be.
         formats
-            Of the figures in a folder: "pdf", "svg", "png".
+            File formats of the figures in a folder: "pdf", "svg", "png".
         workers
             How many processes draw these: with more than one a script needs ``if __name__ == "__main__":``.
         """

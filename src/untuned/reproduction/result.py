@@ -50,7 +50,7 @@ class Reproduction:
     command
         How to reproduce it.
     version
-        Of this program.
+        Version of this program.
     """
 
     evaluation: Evaluation

@@ -54,7 +54,7 @@ class Columns:
     values
         The columns that are read, by position.
     path
-        Of the file, for `Rows`.
+        Path of the file, for `Rows`.
     first
         The number of the first row.
     numbers

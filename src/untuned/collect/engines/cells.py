@@ -82,7 +82,7 @@ class Cell:
     compiled
         Whether it runs without the interpreter's lock, so that threads do; otherwise it gets a worker process.
     version
-        Of the algorithm's definition.
+        Version of the algorithm's definition.
     definition_fingerprint, environment_fingerprint
         Of what the names stand for.
     recipe

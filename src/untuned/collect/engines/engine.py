@@ -210,7 +210,7 @@ def opened(
     workers
         How many numbers are done at the same time; None for one per processor.
     address
-        Of a running cluster; None to start one on this machine.
+        Address of a running cluster; None to start one on this machine.
     """
     given: Any = engine
     if workers is not None and (isinstance(workers, bool) or workers < 1):

@@ -48,7 +48,7 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
     Parameters
     ----------
     address
-        Of a cluster that runs; None to make a local one.
+        Address of a cluster that runs; None to make a local one.
     workers
         Processors of a local cluster; None for all of them.
 
@@ -252,7 +252,7 @@ class _Head:
     Parameters
     ----------
     address
-        Of its control service.
+        Address of its control service.
     """
 
     def __init__(self, address: str) -> None:

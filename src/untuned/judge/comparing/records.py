@@ -134,7 +134,7 @@ class MethodComparison:
     delta
         The probability that intervals may or aim to miss.
     resamples, seed
-        Of bootstraps.
+        Number of bootstrap resamples, and their seed.
     ways
         The ways.
     skipped

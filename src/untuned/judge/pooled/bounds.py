@@ -111,7 +111,7 @@ def pooled(
     anytime
         Whether it holds for any number of looks: evidence is then gathered round by round.
     progress
-        Called with what is done, how much of it, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     """
     n = len(table.algorithms)
     given = weighed(table, pools, q_er)

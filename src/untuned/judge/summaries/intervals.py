@@ -91,7 +91,7 @@ def acceleration(influences: Sequence[Floats], shape: tuple[int, ...]) -> Floats
     influences
         For every sample, the influence of each score, [score, ...].
     shape
-        Of the statistic.
+        Shape of the statistic.
     """
     cubes, squares = np.zeros(shape), np.zeros(shape)
     for each in influences:

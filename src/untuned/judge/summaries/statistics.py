@@ -63,7 +63,7 @@ def mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(weights @ means(cells))
 
@@ -76,7 +76,7 @@ def median(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(weighted_medians(means(cells)[None, :], weights)[0])
 
@@ -89,7 +89,7 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     values
         Numbers, a row for each median.
     weights
-        Of columns, summing to 1.
+        Weights of columns, summing to 1.
     """
     order = np.argsort(values, axis=1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=1)
@@ -114,7 +114,7 @@ def geometric_mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(geometric_means(means(cells)[None, :], weights)[0])
 
@@ -127,7 +127,7 @@ def geometric_means(values: Floats, weights: Floats) -> Floats:
     values
         Numbers, a row for each mean.
     weights
-        Of columns, summing to 1.
+        Weights of columns, summing to 1.
     """
     positive = np.min(values, axis=1) > 0.0
     found = np.full(len(values), np.nan)
@@ -143,7 +143,7 @@ def optimality_gap(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return OPTIMAL - mean([np.minimum(cell, OPTIMAL) for cell in cells], weights)
 
@@ -159,7 +159,7 @@ def interquartile_mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     scores = np.concatenate(list(cells))
     shares, first, last = trimming(weights, np.array([cell.size for cell in cells]))
@@ -178,7 +178,7 @@ def trimming(weights: Floats, sizes: "np.typing.NDArray[np.int64]") -> tuple[Flo
     Parameters
     ----------
     weights
-        Of environments.
+        Weights of environments.
     sizes
         The number of scores on every environment.
     """

@@ -46,7 +46,7 @@ from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Weighting
 
-#: Called with the name of the step, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and the total.
 Progress = Callable[[str, int, int], None]
 _STEP = "resampling"
 #: Thresholds of a profile that is not given any.
@@ -80,11 +80,11 @@ class _Piece:
     Attributes
     ----------
     name
-        Of the statistic or the profile.
+        Name of the statistic or the profile.
     value
-        Of an algorithm's normalised cells and the weights.
+        Value of an algorithm's normalised cells and the weights.
     shape
-        Of the value.
+        Shape of the value.
     quick
         The same of a chunk of resamples, [resample, algorithm, ...]; None where there is no kernel.
     averages
@@ -180,7 +180,7 @@ def summarized(
     normalise
         What `normalisations.normalisation` takes.
     weight_e
-        Of environments, summing to 1; equal unless given.
+        Weights of environments, summing to 1; equal unless given.
     weights
         Where they come from.
     interval
@@ -190,11 +190,11 @@ def summarized(
     resamples, seed
         How many, and where their random numbers begin.
     thresholds
-        Of profiles; unless given, from the lowest to the highest normalised score.
+        Thresholds of profiles; unless given, from the lowest to the highest normalised score.
     workers
         How many threads; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     """
     asked = _asked(statistics)
     if interval not in INTERVALS:

@@ -123,7 +123,7 @@ def save_all(
     race
         How the study was raced, for how the intervals closed.
     formats
-        Of ``"pdf"``, ``"svg"`` and ``"png"``.
+        File formats: any of ``"pdf"``, ``"svg"`` and ``"png"``.
     workers
         How many processes draw; with more than one, a script needs ``if __name__ == "__main__":``. The files do not
         depend on it.

@@ -35,11 +35,11 @@ def page(
     evaluation
         What was found.
     title
-        Of the page.
+        Title of the page.
     command
         How to reproduce it.
     version
-        Of this program.
+        Version of this program.
     compare_with
         The same scores judged by other methods, for a comparison.
     histories

@@ -91,7 +91,7 @@ class Table:
         Parameters
         ----------
         ending
-            Of the file's name, without the dot.
+            File suffix without the dot.
         """
         if ending not in FORMATS:
             raise InvalidInput(f"no table is written as {ending!r}: choose {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
