@@ -1,4 +1,4 @@
-"""Classes of the objects that functions return, for annotations and `isinstance`."""
+"""Classes of returned objects, for annotations and `isinstance`."""
 
 from untuned.collect.definitions.definition import Hyperparameter as Hyperparameter
 from untuned.collect.definitions.draw import Drawn as Drawn
