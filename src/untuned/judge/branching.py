@@ -147,7 +147,7 @@ def is_possible(boxes: Boxes, i: int, l: int) -> bool:  # noqa: E741
 
 
 def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int] = ()) -> float:  # noqa: E741
-    """Return y[i] - y[l], or a lower bound on it, in the game of some percentiles; ``rows`` choose them, the last one most."""
+    """Return y[i] - y[l], or a lower bound on it, in the game of some percentiles; ``rows`` decide, the last most."""
     # One number for all percentiles that must be equal, and 1 minus it for the other direction.
     _, numbers = np.unique(boxes.same_aer, return_inverse=True)
     forth = numbers.reshape(z_aer.shape)

@@ -38,7 +38,7 @@ POWER = 0.8
 TRIALS = (5, 10, 30, 100)
 #: The usual number in papers, which is always simulated.
 FIVE = 5
-# The largest number of trials, of trials at the same time, of seconds and of hours.
+# The largest value of trials, parallel, seconds and hours.
 _MOST = 10**9
 # The largest number of trials that is simulated. Beyond it differences shrink like a square root.
 _SIMULATED = 128

@@ -1,4 +1,4 @@
-"""Statistics of normalised scores: one number per algorithm, defined as plainly as can be.
+"""Statistics of normalised scores: one number per algorithm, defined as simply as possible.
 
 A statistic takes an algorithm's normalised scores, one array per environment, and the environments' weights, which sum
 to 1. Within an environment all scores weigh the same, so environments with more runs count no more than others.
@@ -14,7 +14,7 @@ import numpy as np
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats
 
-#: Of an algorithm's normalised scores by environment, and the weights of environments.
+#: A function of an algorithm's normalised scores by environment, and the weights of environments.
 Value = Callable[[Sequence[Floats], Floats], float]
 #: The score from which on the optimality gap is 0.
 OPTIMAL = 1.0
@@ -29,9 +29,9 @@ class Statistic:
     Attributes
     ----------
     name
-        What it is asked for by.
+        Its name in options.
     title
-        What it is called in a table.
+        Its name in tables.
     value
         The function.
     higher_is_better
@@ -95,7 +95,7 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     ordered = np.take_along_axis(values, order, axis=1)
     below = np.cumsum(weights[order], axis=1)
     last = values.shape[1] - 1
-    # Half of the weight, but for the order of summation.
+    # Half of the weight, up to rounding.
     lower = np.minimum((below < 0.5 - _ROUNDING).sum(axis=1), last)
     upper = np.minimum((below <= 0.5 + _ROUNDING).sum(axis=1), last)
     rows = np.arange(len(values))
@@ -136,7 +136,7 @@ def geometric_means(values: Floats, weights: Floats) -> Floats:
 
 
 def optimality_gap(cells: Sequence[Floats], weights: Floats) -> float:
-    """Return by how much scores fall short of 1, on average.
+    """Return the average shortfall of scores below 1.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def interquartile_mean(cells: Sequence[Floats], weights: Floats) -> float:
 
 
 def trimming(weights: Floats, sizes: "np.typing.NDArray[np.int64]") -> tuple[Floats, float, float]:
-    """Return what one score of every environment weighs, and from where to where weights count in the middle half.
+    """Return the weight of one score of every environment, and the limits of the middle half of all weights.
 
     Parameters
     ----------
@@ -202,14 +202,14 @@ STATISTICS: Mapping[str, Statistic] = MappingProxyType(
         )
     }
 )
-#: What else can be asked for: the probability of improvement, and performance profiles.
+#: Other summaries: the probability of improvement, and performance profiles.
 IMPROVEMENT = "poi"
 PROFILES = ("profile", "mean-profile")
 NAMES = (*STATISTICS, IMPROVEMENT, *PROFILES)
 
 
 def statistic(given: object) -> Statistic:
-    """Return what a name or a function stands for.
+    """Return the statistic of a name or a function.
 
     Parameters
     ----------
