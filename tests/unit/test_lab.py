@@ -1228,13 +1228,13 @@ def test_sentences() -> None:
         "kl holds its level: never wrong in 2,000 data sets each (limit 0.18 %), where 5 % are allowed.",
     )
     assert found_in(row(), row(name="atom", trials=1000, verdicts=Rate.of(40, 2000))).verdicts == (
-        "kl holds its level: wrong in 2 % (limits 1.4 % and 2.7 %) at the most, on atom, 1,000 trials, where 5 % are "
+        "kl holds its level: wrong in at most 2 % (limits 1.4 % and 2.7 %), on atom, 1,000 trials, where 5 % are "
         "allowed.",
     )
     assert found_in(
         row(), row(name="atom", verdicts=MANY), row(name="cycle", differences=Rate.of(2000, 2000))
     ).verdicts == (
-        "kl breaks its word in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % (limits "
+        "kl exceeds its level in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % (limits "
         "100 % and 100 %), where 5 % are allowed.",
     )
     few = Rate.of(0, 20)

@@ -30,7 +30,7 @@ _STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": Fa
 
 
 def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
-    """Draw how often each method fails in one thing: a mark for each experiment, with its limits.
+    """Draw the rates of one kind of error by method: a mark for each experiment, with its limits.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def draw_decided(coverage: Coverage, ax: "Axes") -> None:
 
 
 def coverage_figure(coverage: Coverage) -> Figure:
-    """Return a page: how often each method fails in each thing, and how many pairs it decides."""
+    """Return a page: each method's rates of every kind of error, and how many pairs it decides."""
     methods = len(coverage.methods)
     with mpl.rc_context(_STYLE):
         height = 0.9 + 0.42 * methods
@@ -111,8 +111,8 @@ def coverage_figure(coverage: Coverage) -> Figure:
         axes[1, 2].text(
             0.0,
             0.0,
-            f"A mark is one population with one number of trials.\nBlue: at most {100 * coverage.delta:g} % beyond "
-            "doubt; orange: more beyond doubt;\ngrey: too few data sets to say.",
+            f"A mark is one population with one number of trials.\nBlue: at most {100 * coverage.delta:g} % (significant); "
+            "orange: more (significant);\ngrey: too few data sets to say.",
             transform=axes[1, 2].transAxes,
             va="bottom",
             fontsize=7.5,
