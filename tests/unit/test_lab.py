@@ -1234,8 +1234,8 @@ def test_sentences() -> None:
     assert found_in(
         row(), row(name="atom", verdicts=MANY), row(name="cycle", differences=Rate.of(2000, 2000))
     ).verdicts == (
-        "kl exceeds its level in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % (limits "
-        "100 % and 100 %), where 5 % are allowed.",
+        "kl exceeds its level in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % "
+        "(limits 100 % and 100 %), where 5 % are allowed.",
     )
     few = Rate.of(0, 20)
     little = row(data_sets=20, percentiles=few, aggregates=few, differences=few, verdicts=few)

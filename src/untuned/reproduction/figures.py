@@ -28,7 +28,7 @@ _THEIRS = "D"
 
 
 def aggregate_figure(found: Sequence[Evaluation], comparable: bool) -> Figure:
-    """Return the aggregate scores by every method, the paper's below ours: its figure of aggregates.
+    """Return the aggregate scores by every method, the paper's below ours, like the paper's figure of aggregates.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def environment_figure(found: Evaluation, known: Bands, environment: str, compar
     Parameters
     ----------
     found
-        What judging found.
+        The evaluation.
     known
         The bands of all cells.
     environment
         Its name.
     compared
-        All cells with what is published.
+        All cells with the published figures.
     """
     e = found.environments.index(environment)
     entries = {each.algorithm: each.published for each in compared if each.environment == environment}
@@ -142,7 +142,7 @@ def figures(
     replication: Replication | None,
     comparable: bool,
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
-    """Yield every figure: the name of its file, what it shows, and what draws it."""
+    """Yield every figure: the name of its file, its title, and the function that draws it."""
     yield (
         "aggregate",
         "Aggregate scores by every method (the paper's figure of aggregate performance)",

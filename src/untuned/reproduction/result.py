@@ -1,4 +1,4 @@
-"""`Reproduction`: the results of the paper's experiment, to be read, saved and checked."""
+"""`Reproduction`: the results of the paper's experiment, to read, save and check."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,20 +35,20 @@ def _counted(said: Sequence[Status]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The paper's experiment from these trials, compared with what was published.
+    """The paper's experiment from these trials, compared with the published results.
 
     Attributes
     ----------
     evaluation
-        By our method, which guarantees its level.
+        The evaluation by our method, which guarantees its level.
     others
         The same scores by the paper's methods: PBP, PBP-t and the bootstrap.
     replication
-        The paper's test of interval methods; None where its algorithms and environments are not all there.
+        The paper's test of interval methods; None unless all its algorithms and environments are included.
     conclusions
-        What the paper concludes, and whether it holds here.
+        The paper's conclusions, and whether they hold here.
     command
-        How to reproduce it.
+        The command that reproduces it.
     version
         Version of this program.
     """
@@ -115,7 +115,7 @@ class Reproduction:
 
     @property
     def _about(self) -> str:
-        """What the statements are about, where that is not what the paper's are about."""
+        """The environments of the statements, where they are not all of the paper's."""
         m = len(self.evaluation.environments)
         return "" if m == len(NAMES) else f"looked at on {m} of its {len(NAMES)} environments, "
 

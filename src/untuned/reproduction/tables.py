@@ -1,4 +1,4 @@
-"""The paper's tables from these trials, each next to what was published."""
+"""The paper's tables from these trials, next to the published figures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +28,7 @@ _TENTHS = Digits(1)
 
 
 def table_one(everything: Sequence[Evaluation], compared: Sequence[ScoreComparison], comparable: bool) -> Table:
-    """Return aggregate scores by all methods, those under equal weights, and the published: the paper's first table.
+    """Return aggregate scores by all methods, under equal weights, and as published: the paper's first table.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def z_table(compared: Sequence[MeanComparison]) -> Table:
 
 
 def table_two(replication: Replication, compared: Sequence[RateComparison]) -> Table:
-    """Return the test of interval methods next to the published, the paper's second table."""
+    """Return the test of interval methods next to the published figures, the paper's second table."""
     z: Mapping[tuple[str, int, str], float | None] = {
         (each.method, each.trials, each.what): each.z for each in compared
     }
@@ -191,7 +191,7 @@ def conclusions_table(conclusions: Sequence[Conclusion], environments: int) -> T
     conclusions
         The statements, which are about all of the paper's environments.
     environments
-        On how many they were looked at.
+        The number of environments that they were tested on.
     """
     some = environments < len(NAMES)
     methods = list(dict.fromkeys(method for each in conclusions for method in each.others))
