@@ -107,8 +107,8 @@ class View:
     def targets(self, variance_pae: Floats) -> Floats:
         """Return the variance at which every open pair would be settled, if the estimates are right.
 
-        The present evidence falls short of the same formula, and this shortfall is assumed to remain. ``variance_pae`` is
-        the contribution of a single trial of every cell to the variance of every open pair.
+        The evidence so far falls short of the same formula; the shortfall is assumed to remain. ``variance_pae`` is the
+        contribution of a single trial of every cell to the variance of every open pair.
         """
         score_a = self.standing.known.score_a
         apart = np.array([abs(score_a[a] - score_a[b]) for a, b in self.open])
