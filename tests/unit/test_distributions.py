@@ -325,7 +325,7 @@ NAN, INF = math.nan, math.inf
         (Categorical, ([],), "choices is empty: give at least one value"),
         (Categorical, ("ab",), "choices='ab' is not allowed: give a list of values"),
         (Categorical, (5,), "choices=5 is not allowed: give a list of values"),
-        (Categorical, ([1, [2]],), "[2] is not allowed among the choices: give None, truth values, finite numbers or"),
+        (Categorical, ([1, [2]],), "[2] is not allowed among the choices: give None, booleans, finite numbers or"),
         (Categorical, ([1, NAN],), "nan is not allowed among the choices"),
     ],
 )
