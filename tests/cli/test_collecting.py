@@ -424,7 +424,7 @@ def test_an_interrupted_run_judges_nothing_and_says_how_to_go_on(
     ctrl_c(1)
     said = call("run", small, "--json", *LONG)
     assert (said.code, said.out) == (130, "")
-    assert "stopping; what is finished is kept ..." in said.err
+    assert "stopping; finished trials are stored ..." in said.err
     assert re.search(rf"stopped: \d+ of 200,004 trials are in {re.escape(str(tmp_path / 'small'))}\.", said.err)
     assert said.err.endswith("Rerun the command to resume.\n")
     with Store.open(tmp_path / "small") as store:

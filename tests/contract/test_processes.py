@@ -238,7 +238,7 @@ def test_a_process_that_dies_all_the_same_is_told_of(
         return key
 
     monkeypatch.setattr(WorkerProcess, "prepare", prepare)
-    with pytest.raises(UntunedError, match=r"died 5 times \(by SIGKILL\): what is finished is kept"):
+    with pytest.raises(UntunedError, match=r"died 5 times \(by SIGKILL\): "):
         collect_scores(COMPILED, tmp_path / "study", workers=2)
     monkeypatch.undo()
     assert stored(tmp_path / "study") >= 1

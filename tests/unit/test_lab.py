@@ -698,7 +698,7 @@ def test_an_error_in_a_piece_reaches_the_caller(workers: int, tmp_path: Path) ->
 
 def test_a_process_that_dies_is_told_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    with pytest.raises(UntunedError, match=r"its process died .*what is finished is kept.*memory.*One worker"):
+    with pytest.raises(UntunedError, match=r"its process died .*kept, rerun to resume.*memory.*One worker"):
         run(lab_work.dies_of_three, 7, PIECES, Journal(path), workers=2)
     assert products(run(lab_work.multiplied, 7, PIECES, Journal(path), workers=1)) == [7 * n for n in range(8)]
 

@@ -164,7 +164,7 @@ def interruptible() -> "Iterator[Any]":
             raise KeyboardInterrupt
         asked.set()
         with suppress(OSError, ValueError, AttributeError):
-            print("\nstopping; what is finished is kept ...", file=sys.stderr, flush=True)
+            print("\nstopping; finished trials are stored ...", file=sys.stderr, flush=True)
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
