@@ -345,7 +345,7 @@ def test_an_algorithm_that_fails_in_all_of_its_first_trials_stops_the_run(engine
         "'mine' failed in all of its first ",
         "CartPole-v1",
         "The first failure, trial 0 of 'mine' on 'CartPole-v1': RuntimeError: no such layer (agents_of_users.py:",
-        f"What is finished is in {folder}",
+        f"Finished trials are in {folder}",
         "--replace",
         "--keep-going (keep_going=True)",
     ):

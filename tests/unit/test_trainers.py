@@ -581,7 +581,7 @@ def test_environments_of_any_kind_answer_mistakes() -> None:
     assert untuned.from_gymnasium("Pendulum-v1").budget == Budget(episodes=100)
     with pytest.raises(InvalidInput, match="score_range"):
         untuned.from_gymnasium("Pendulum-v1", steps=5, score_range=(1, 0))
-    with pytest.raises(InvalidInput, match="would not be in force"):
+    with pytest.raises(InvalidInput, match="has no effect"):
         untuned.from_gymnasium(lambda: gymnasium.make("Pendulum-v1"), name="p", steps=5, step_limit=500)
 
 
