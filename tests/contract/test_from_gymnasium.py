@@ -800,6 +800,6 @@ def test_a_limit_that_would_not_be_in_force_is_refused() -> None:
     def car() -> gymnasium.Env[Any, Any]:
         return gymnasium.make("MountainCar-v0")
 
-    with pytest.raises(InvalidInput, match="already ends episodes after 200 steps by itself"):
+    with pytest.raises(InvalidInput, match="already ends episodes after 200 steps"):
         untuned.from_gymnasium(car, episodes=5, step_limit=300)
     assert untuned.from_gymnasium(car, episodes=5, step_limit=100).step_limit == 100
