@@ -107,17 +107,17 @@ class Study:
         Seconds after which a trial in Python fails; None for no limit.
     memory
         Memory limit of a trial in Python, ``"2 GiB"`` or a number of bytes; None for no limit. Enforced on Linux.
-        isolate
-    Whether every trial in Python gets a new process, for algorithms whose modules keep state between trials;
+    isolate
+        Whether every trial in Python gets a new process, for algorithms whose modules keep state between trials;
         otherwise a process runs many.
-        precision
-    The type of compiled agents' weights.
-        folder
-    The folder to search for your own modules: that of the study's file.
-        file
-    The name and text of the file that it was read from, for error messages that name the line.
-        protocol
-    The protocol, set by `untuned.protocols`; None for complete trials.
+    precision
+        The type of compiled agents' weights.
+    folder
+        The folder to search for your own modules: that of the study's file.
+    file
+        The name and text of the file that it was read from, for error messages that name the line.
+    protocol
+        The protocol, set by `untuned.protocols`; None for complete trials.
 
     Examples
     --------

@@ -68,8 +68,8 @@ class Chosen:
     ----------
     roles
         By role: score; algorithm and environment unless they are in the path; step, failure and status if present.
-        runs
-    The columns that may identify a run, by heading; several positions if only their combination does.
+    runs
+        The columns that may identify a run, by heading; several positions if only their combination does.
     """
 
     roles: Mapping[str, int]

@@ -55,8 +55,8 @@ class Reading:
         the environment's range.
     accept
         Codes of serious findings of `untuned.check` to accept, so that scores are judged nevertheless.
-        provenance
-    The origin of the scores.
+    provenance
+        The origin of the scores.
     """
 
     algorithm: str | None = None
