@@ -120,7 +120,7 @@ class Goal:
         raise InvalidInput(f"goal {text!r} is not known: write {_FORMS}")
 
     def check(self, algorithms: Sequence[str]) -> None:
-        """Refuse unknown names, and a top K with too large a K."""
+        """Refuse names that are not among ``algorithms``, and a top K with too large a K."""
         for name in self.names:
             if name not in algorithms:
                 raise UnknownName("algorithm of this study", name, algorithms)
