@@ -1,15 +1,15 @@
-"""Intervals as rliable makes them compared with ours, on the same data, at the same level, for the same quantities.
+"""rliable's intervals compared with ours, on the same data, at the same level, for the same quantities.
 
     python benchmarks/comparison.py [--out FOLDER] [--data-sets 300] [--resamples 1000] [--trials 5 10 30 100]
     python benchmarks/comparison.py --tables [--out docs/results]
     python benchmarks/comparison.py --check
 
-The first draws data sets from populations of which the truth is known, those of `untuned.lab` and two suites of 26
+The first draws data sets from populations with known true values, those of `untuned.lab` and two suites of 26
 environments, and writes comparison.json (about ten minutes on two processors); the second prints the tables of the
-documentation from it; the third, where rliable is installed, says how far its intervals are from those of the plain
+documentation from it; the third, if rliable is installed, prints how far its intervals are from those of the plain
 implementation here.
 
-Data set number k is about algorithm or pair number k, counted around, so that every data set counts once. The
+Data set number k is about algorithm or pair number k, cyclically, so that every data set counts once. The
 quantities: the probability of improvement of one algorithm over another, averaged over environments, ties halved; the
 mean score, averaged over environments; the interquartile mean of all scores. An interval is for one of them, at 95 %.
 """
@@ -60,7 +60,7 @@ SUITES = (
     lab.KnownPopulation("suite", "normal scores, 26 environments", _suite(Fraction(0))),
     lab.KnownPopulation("suite-crashes", "the same, a tenth of all trials crash", _suite(Fraction(1, 10))),
 )
-#: Left out: in gap-1e-9 the truth is a billionth from what every sample shows; declared is duplicates, for a pair.
+#: Left out: in gap-1e-9 the truth is a billionth from all samples' estimates; declared is duplicates, for a pair.
 POPULATIONS = (*(each for each in lab.populations() if each.name not in ("gap-1e-9", "declared")), *SUITES)
 
 
@@ -126,7 +126,7 @@ def true_interquartile_mean(population: lab.KnownPopulation, a: int) -> float:
 
 
 def counts(trials: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Return how often each of so many trials is drawn, ``[resample, trial]``."""
+    """Return how often each trial is drawn, ``[resample, trial]``."""
     places = rng.integers(trials, size=(resamples, trials)) + trials * np.arange(resamples)[:, None]
     return np.bincount(places.ravel(), minlength=resamples * trials).reshape(resamples, trials).astype(np.float64)
 
@@ -262,13 +262,13 @@ def rows(name: str, trials: int, data_sets: int, resamples: int) -> list[dict[st
                 row["decided"] += bool(low > 0.5 or high < 0.5)
                 row["wrong"] += bool((low > 0.5 and truth <= 0.5) or (high < 0.5 and truth >= 0.5))
     for row in found.values():
-        # An infinite width is no number in JSON.
+        # JSON has no infinite numbers.
         row["width"] = float(f"{row['width']:.6g}") if math.isfinite(row["width"]) else None
     return list(found.values())
 
 
 def run(out: Path, data_sets: int, resamples: int, trials: Sequence[int], workers: int) -> None:
-    """Do all of it and write the file."""
+    """Run everything and write the file."""
     jobs = [(each.name, count, data_sets, resamples) for each, count in product(POPULATIONS, trials)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
         done = []
@@ -312,7 +312,7 @@ def _of(found: Rows, **facts: Any) -> list[Mapping[str, Any]]:
 
 
 def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
-    """Return how often intervals miss, in percent, by population; beyond doubt more than delta is marked."""
+    """Return how often intervals miss, in percent, by population; rates significantly above delta are marked."""
 
     def rate(row: Mapping[str, Any]) -> str:
         limits = lab.Rate.of(row["missed"], row["data_sets"])
@@ -328,7 +328,7 @@ def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
 
 
 def improvement(found: Rows) -> str:
-    """Return mean widths, and how many intervals say which is better, for small boards and for each suite."""
+    """Return mean widths, and how many intervals decide which is better, for small boards and for each suite."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     suites = [each.name for each in SUITES]
     kinds = {"small boards": [row["population"] for row in found if row["population"] not in suites]}
@@ -347,7 +347,7 @@ def improvement(found: Rows) -> str:
 
 
 def wider(found: Rows) -> str:
-    """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
+    """Return the ratio of the widths of our guaranteed intervals to the bootstrap's."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     lines = [["ours, times as wide as the bootstrap's", *(f"{size} trials" for size in sizes)]]
     for quantity, method in ((IMPROVEMENT, "pairing"), (MEAN, "anderson")):
@@ -373,7 +373,7 @@ def _table(lines: list[list[str]]) -> str:
 
 
 def check(resamples: int) -> None:
-    """Print, for some data sets, rliable's interval, the one made here, and how far apart they are."""
+    """Print, for some data sets, rliable's interval, the one computed here, and their distance."""
     from rliable import library, metrics
 
     def theirs(scores: Any, function: Callable[..., float]) -> Interval:
