@@ -1,4 +1,4 @@
-"""The page in a real browser: what it shows, what can be done with it, and that it asks nobody for anything."""
+"""The page in a real browser: what it shows, what can be done with it, and that it makes no requests."""
 
 import itertools
 import json

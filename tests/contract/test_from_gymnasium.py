@@ -669,7 +669,7 @@ def test_many_dimensions_are_refused_with_the_limit(shape: tuple[int, ...], dime
 
     with pytest.raises(InvalidInput, match=rf"{dimensions} dimensions.*up to 13"):
         described(screen, step_limit=50)
-    # Algorithms in Python can learn there all the same.
+    # Algorithms in Python can still learn there.
     assert untuned.from_gymnasium(screen, step_limit=50).observations.startswith("Box")
 
 

@@ -47,7 +47,7 @@ def stored(folder: Path) -> int:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
-    """Start ``untuned collect`` in a process group of its own; what is left of it at the end is killed."""
+    """Start ``untuned collect`` in its own process group; remaining processes are killed at the end."""
     started: list[subprocess.Popen[str]] = []
 
     def start(use: str) -> "subprocess.Popen[str]":

@@ -1,4 +1,4 @@
-"""Collecting on Ray: the same bytes as here, and a node that dies costs nothing but time."""
+"""Collecting on Ray: the same bytes as locally, and a node that dies only costs time."""
 
 import dataclasses
 import os

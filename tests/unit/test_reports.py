@@ -109,7 +109,7 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
     more = decided(found, ("quick", "slow"), ("quickest", "middling"))
     assert named(found, answer(more)) == ["quickest", "quick"]
     assert re.search("other (2|two)", answer(more))
-    # Not "better than everybody": of one algorithm nothing at all is known.
+    # Not "better than all others": nothing is known about one algorithm.
     open_ = decided(found, ("quickest", "slow"), ("quickest", "middling"))
     assert named(found, answer(open_)) == ["quickest", "quick"]
 

@@ -123,7 +123,7 @@ def test_a_z_score_is_the_difference_in_standard_errors() -> None:
     plain = (scores.mean() - 9.9) / error
     assert mean_z(scores, 9.9) == pytest.approx(plain, rel=2e-3)
     assert mean_z(-scores, -9.9) == pytest.approx(-plain, rel=2e-3)
-    # So far out that its probability is no number any more.
+    # So far out that its probability is NaN.
     assert mean_z(scores, 1e6) == pytest.approx((scores.mean() - 1e6) / error)
 
 
@@ -153,7 +153,7 @@ def test_many_z_scores_in_a_few_numbers() -> None:
     assert Agreement.of([None, None]) is None
 
 
-# --- a board of the paper's, of which we know how it comes out
+# --- a board of the paper's with a known result
 
 
 #: From the best to the worst, as the paper has them.
@@ -161,7 +161,7 @@ ORDER = tuple(sorted(ALGORITHMS, key=lambda name: published.aggregates()["pbp", 
 
 
 def board(places: Sequence[str] = NAMES, trials: int = 40) -> ScoreTable:
-    """Return scores in which nobody is better than another."""
+    """Return scores in which no algorithm is better than another."""
     rng = np.random.default_rng(3)
     return ScoreTable.from_dict(
         {name: {place: rng.random(trials) for place in places} for name in ALGORITHMS},
@@ -170,7 +170,7 @@ def board(places: Sequence[str] = NAMES, trials: int = 40) -> ScoreTable:
 
 
 def ordered(found: Evaluation, order: Sequence[str] = ORDER) -> Evaluation:
-    """Return an evaluation by which whoever comes earlier in an order is better."""
+    """Return an evaluation in which earlier algorithms in an order are better."""
     place = np.array([order.index(name) for name in found.algorithms])
     difference = 0.01 * (place[None, :] - place[:, None])
     return with_ranking(found, pairs=Pairs(difference - 0.001, difference + 0.001))
@@ -262,7 +262,7 @@ def test_whether_parl2_keeps_trials_from_the_low_end() -> None:
     rng = np.random.default_rng(5)
 
     def came(base: float, adapted: float, trials: int = 600) -> Conclusion:
-        """Return what is said of trials so many of which, without and with Parl2, are disasters."""
+        """Return the conclusions on trials with these numbers of disasters without and with Parl2."""
         share = {name: adapted if name.endswith("parl2") else base for name in ALGORITHMS}
         found, others = judged(
             ScoreTable.from_dict(
@@ -489,11 +489,11 @@ def test_a_folder_has_page_numbers_tables_and_figures(tmp_path: Path) -> None:
         assert words in text
     for _, table in some.tables():
         assert table.caption in text
-    # It asks nobody for anything.
+    # It makes no requests.
     assert not re.findall(r'(?:src|href)="(?!data:|#|report\.html)', page)
     assert "<script" not in page
     assert page.count("<img ") == len(figures)
-    # The same once more is the same to the last byte.
+    # Repeating it gives the same bytes.
     before = {path: path.read_bytes() for path in written}
     assert some.save(tmp_path / "out") == written
     assert {path: path.read_bytes() for path in written} == before
