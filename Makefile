@@ -1,4 +1,4 @@
-# The entry point for developers. Every target sets up the .venv that it needs, again only if pyproject.toml changed.
+# The one door. Every target sets up what it needs: a local .venv, made again only when pyproject.toml changed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +11,7 @@ DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gri
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: $(READY) ## a small version of the paper's experiment: eleven algorithms, four environments; a few minutes the first time
+demo: $(READY) ## the paper's experiment in small: eleven algorithms, four environments, one page; some minutes the first time
 	@rm -rf demo/scores
 	@echo "Eleven algorithms in four of the paper's environments; the first time they are compiled, a minute or so ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
@@ -19,10 +19,10 @@ demo: $(READY) ## a small version of the paper's experiment: eleven algorithms, 
 test: lint ## lint, types, import contracts and all tests; ARGS="-k name" selects tests
 	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
-quick: $(READY) ## the fast tests: unit, property and command-line tests; two minutes; accepts ARGS
+quick: $(READY) ## the tests of every day: units, properties, the command line; two minutes; takes ARGS as well
 	$(BIN)/pytest -n auto --dist worksteal -m quick $(ARGS)
 
-fuzz: $(READY) ## fuzz the readers of score files, stores and studies: MINUTES=60 SEED=1
+fuzz: $(READY) ## change files of scores, stores and studies at random and look how they are read: MINUTES=60 SEED=1
 	$(BIN)/python tests/support/fuzzing.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lint: $(READY) ## ruff, mypy --strict and the import contracts
@@ -31,7 +31,7 @@ lint: $(READY) ## ruff, mypy --strict and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-prose: $(READY) ## suggest spelling and plainer words for docs and docstrings; never fails
+prose: $(READY) ## suggestions for documents and docstrings: spelling, plain words; never an error
 	$(BIN)/python docs_tools/prose.py $(ARGS)
 
 bench: $(READY) ## measure speed relative to other programs in the same run
@@ -65,10 +65,10 @@ measure: $(READY) ## measure every speed in the documentation into docs/results,
 docs: $(READY) ## build the documentation; warnings are errors
 	$(BIN)/python docs_tools/build_site.py
 
-reference: $(READY) ## regenerate the reference of commands from --help
+reference: $(READY) ## write the page of commands again, from what the program says of itself
 	$(BIN)/python docs_tools/commands.py
 
-figures: $(READY) ## redraw the figures of the gallery of figures
+figures: $(READY) ## draw the pictures of the gallery of figures again
 	$(BIN)/python docs_tools/figures.py
 
 links: $(READY) ## check every external link of the documentation; needs a network
@@ -82,7 +82,7 @@ build/peers/.ready:
 	@touch build/peers/.ready
 
 .PHONY: build
-build: $(READY) ## build and check the wheel and sdist of a release, and install the wheel to evaluate a table
+build: $(READY) ## the wheel and the sdist of a release, checked; a plain install of the wheel evaluates a table
 	rm -rf dist build/plain
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*

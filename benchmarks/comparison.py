@@ -4,9 +4,9 @@
     python benchmarks/comparison.py --tables [--out docs/results]
     python benchmarks/comparison.py --check
 
-The first draws data sets from populations with known true values, those of `untuned.lab` and two suites of 26
+The first draws data sets from populations of which the truth is known, those of `untuned.lab` and two suites of 26
 environments, and writes comparison.json (about ten minutes on two processors); the second prints the tables of the
-documentation from it; the third, if rliable is installed, prints how far its intervals are from those of the plain
+documentation from it; the third, where rliable is installed, says how far its intervals are from those of the plain
 implementation here.
 
 Data set number k is about algorithm or pair number k, cyclically, so that every data set counts once. The
@@ -312,7 +312,7 @@ def _of(found: Rows, **facts: Any) -> list[Mapping[str, Any]]:
 
 
 def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
-    """Return how often intervals miss, in percent, by population; rates significantly above delta are marked."""
+    """Return how often intervals miss, in percent, by population; beyond doubt more than delta is marked."""
 
     def rate(row: Mapping[str, Any]) -> str:
         limits = lab.Rate.of(row["missed"], row["data_sets"])
@@ -328,7 +328,7 @@ def misses(found: Rows, columns: Sequence[tuple[str, str]]) -> str:
 
 
 def improvement(found: Rows) -> str:
-    """Return mean widths, and how many intervals decide which is better, for small boards and for each suite."""
+    """Return mean widths, and how many intervals say which is better, for small boards and for each suite."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     suites = [each.name for each in SUITES]
     kinds = {"small boards": [row["population"] for row in found if row["population"] not in suites]}
@@ -347,7 +347,7 @@ def improvement(found: Rows) -> str:
 
 
 def wider(found: Rows) -> str:
-    """Return the ratio of the widths of our guaranteed intervals to the bootstrap's."""
+    """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
     sizes = list(dict.fromkeys(row["trials"] for row in found))
     lines = [["ours, times as wide as the bootstrap's", *(f"{size} trials" for size in sizes)]]
     for quantity, method in ((IMPROVEMENT, "pairing"), (MEAN, "anderson")):

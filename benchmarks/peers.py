@@ -5,7 +5,7 @@
 What is timed: the interval of the interquartile mean and that of the probability of improvement, from rliable's usual
 number of resamples on boards of the sizes of its examples; and the equilibrium of the game on the paper's board
 against alpha-rank, which finds the stationary distribution of a chain over the same 11 x 165 profiles. rliable takes
-fewer resamples, and its time is extrapolated. The scores are generated. Ours runs on two threads, as by default; the
+fewer resamples, and its time is extrapolated. The scores are generated. Ours runs on two threads, as it would; the
 peers have the same two processors.
 
 rliable 1.2.0 needs a version of arch that does not work with pandas 3, so the peers have a separate environment,

@@ -22,7 +22,7 @@ from untuned.lab import populations
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "results"
-#: Pages that are only about measured results.
+#: Pages that are about what was measured, and nothing else.
 MEASURED = ("results", "speed", "power", "fidelity", "coverage")
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")

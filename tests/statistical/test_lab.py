@@ -48,7 +48,7 @@ def test_a_method_that_is_broken_on_purpose_is_caught(method: str) -> None:
     assert broken(found, method) == []
     assert broken(found, shrunk) == [("constant", 30)]
     assert found.finding(shrunk) == "broken"
-    assert f"{shrunk} exceeds its level" in found.verdicts[1]
+    assert f"{shrunk} does not hold its level" in found.verdicts[1]
 
 
 def test_t_intervals_fail_whatever_the_conventions() -> None:

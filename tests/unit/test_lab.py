@@ -1234,7 +1234,7 @@ def test_sentences() -> None:
     assert found_in(
         row(), row(name="atom", verdicts=MANY), row(name="cycle", differences=Rate.of(2000, 2000))
     ).verdicts == (
-        "kl exceeds its level in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % "
+        "kl does not hold its level in 2 of 3 experiments, most on cycle, 10 trials: any difference is wrong in 100 % "
         "(limits 100 % and 100 %), where 5 % are allowed.",
     )
     few = Rate.of(0, 20)
@@ -1248,8 +1248,8 @@ def test_sentences() -> None:
         "(limit 17 %).",
     )
     assert found_in(row(aggregates=SOME, every=20, trials=200)).verdicts == (
-        "kl may hold its level, but there are too few data sets to say: wrong in 5 % (limits 4.1 % and 6 %) at the "
-        "most, on normal, up to 200 trials, looking after every 20.",
+        "kl may hold its level, but there are too few data sets to say: wrong in at most 5 % (limits 4.1 % and "
+        "6 %), on normal, up to 200 trials, looking after every 20.",
     )
     assert [words.split()[0] for words in found_in(row(), row("pbp")).verdicts] == ["kl", "pbp"]
 

@@ -134,7 +134,7 @@ def _csv(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
 
 
 def _not_too_long(row: Row) -> Row:
-    """Return a row, after checking that CSV readers can read a row of its length."""
+    """Return a row that can be read again; a table's row is read as a whole."""
     # Quotation marks are written twice.
     if sum(len(each) + each.count('"') for each in row.values() if isinstance(each, str)) > PIECE - _REST:
         raise InvalidInput(
@@ -148,7 +148,7 @@ def _json(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     file.write(b"[")
     for number, row in enumerate(content):
         file.write(b",\n " if number else b"\n ")
-        # A lone surrogate, which a drawn category may have, becomes its escape.
+        # Half a surrogate pair, which a drawn category may have, becomes its escape.
         file.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode(errors="backslashreplace"))
     file.write(b"\n]\n")
 
@@ -168,7 +168,7 @@ def _parquet(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     polars.concat(frames).write_parquet(file)
 
 
-#: The writer of each form.
+#: How each form is written.
 FORMS: dict[str, Callable[[Iterable[Row], Columns, IO[bytes]], None]] = {
     "csv": _csv,
     "parquet": _parquet,

@@ -301,7 +301,7 @@ class Coverage:
         most = f"{_percent(worst.rate.rate)} (limits {_percent(worst.rate.low)} and {_percent(worst.rate.high)})"
         if broken:
             return (
-                f"{method} exceeds its level in {len(broken)} of {len(rows)} experiments, most on {where}: "
+                f"{method} does not hold its level in {len(broken)} of {len(rows)} experiments, most on {where}: "
                 f"{EVENTS[worst.event]} is wrong in {most}, where {_percent(self.delta)} are allowed."
             )
         if worst.rate.count == 0:

@@ -111,8 +111,8 @@ def coverage_figure(coverage: Coverage) -> Figure:
         axes[1, 2].text(
             0.0,
             0.0,
-            f"A mark is one population with one number of trials.\nBlue: at most {100 * coverage.delta:g} %; "
-            "orange: more (both significant);\ngrey: too few data sets to say.",
+            f"A mark is one population with one number of trials.\nBlue: at most {100 * coverage.delta:g} % beyond "
+            "doubt; orange: more beyond doubt;\ngrey: too few data sets to say.",
             transform=axes[1, 2].transAxes,
             va="bottom",
             fontsize=7.5,

@@ -361,7 +361,7 @@ def _on_table_two(replication: Replication) -> list[Conclusion]:
 
 
 def _kept_with_more(rows: Sequence[Replicates]) -> Status:
-    """Return whether a method holds its level with all but the smallest number of trials."""
+    """Return whether a method fails no more often than the level allows, with all but the smallest number of trials."""
     said = {row.truth.finding(_LEVEL) for row in rows if row.trials >= _ENOUGH}
     return NOT if "broken" in said else HOLDS if said == {"kept"} else OPEN
 

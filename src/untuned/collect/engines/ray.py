@@ -209,7 +209,7 @@ class RayEngine:
                     running.clear()
                     raise UntunedError(
                         f"the head node of the Ray cluster ({head.address}) has not answered for {_HEAD_LOST:g} "
-                        "seconds: finished trials are stored. Start the cluster again and rerun the command to resume; "
+                        "seconds: what is finished is kept. Start the cluster again and rerun the command to resume; "
                         "or leave --engine ray out to continue on this machine"
                     )
                 most = _AHEAD * self._processors() if there else 0

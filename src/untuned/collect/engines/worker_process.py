@@ -166,7 +166,7 @@ class WorkerProcess:
             except _Died as died:
                 if not deaths.another(died):
                     raise UntunedError(
-                        f"the worker process for {work.name} died {deaths}: finished ones are kept. Was there enough "
+                        f"the worker process for {work.name} died {deaths}: what is finished is kept. Was there enough "
                         "memory? --workers 1 needs no worker process"
                     ) from None
 

@@ -79,7 +79,7 @@ def content(
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
         "steps": steps,
-        # Sentences that all plans share appear once.
+        # What every plan says is said once.
         "plan": list(dict.fromkeys(line for each in plans for line in each.sentences() if line not in steps)),
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,

@@ -73,7 +73,7 @@ def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
 
 
 def _says_nothing(evaluation: Evaluation) -> bool:
-    """Return whether no interval of the first ranking says anything: every score may be nearly anything."""
+    """Return whether every score of the first ranking may be nearly anything."""
     return bool((evaluation.high_a - evaluation.low_a > _NEARLY_ALL).all())
 
 
