@@ -133,7 +133,7 @@ def save_all(
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    work = _Work(evaluation, tuple(beside), histories, race, Path(folder).expanduser(), checked_formats(formats))
+    work = _Work(evaluation, tuple(compare_with), histories, race, Path(folder).expanduser(), checked_formats(formats))
     count = len(work.figures())
     if workers == 1:
         return [path for number in range(count) for path in work.save(number)]
