@@ -8,7 +8,7 @@ DEMO := chain-10-deterministic,chain-10-stochastic,gridworld-5-deterministic,gri
 .PHONY: demo test quick fuzz lint prose bench measure docs reference figures links clean help
 .DEFAULT_GOAL := help
 
-help: ## show this list
+help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
 demo: $(READY) ## a small version of the paper's experiment: eleven algorithms, four environments, one page; some minutes
@@ -16,7 +16,7 @@ demo: $(READY) ## a small version of the paper's experiment: eleven algorithms, 
 	@echo "Eleven algorithms on four environments; the first run compiles them, about a minute ..."
 	@$(BIN)/untuned reproduce --trials 200 --environments $(DEMO) --out demo
 
-test: lint ## lint, types, import contracts, all tests; ARGS="-k name" runs some of them
+test: lint ## lint, types, import contracts and all tests; ARGS="-k name" selects tests
 	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 quick: $(READY) ## most tests: units, properties, the command line; two minutes; takes ARGS as well
@@ -34,7 +34,7 @@ lint: $(READY) ## ruff, mypy --strict and the import contracts
 prose: $(READY) ## suggest spelling and plainer words for documents and docstrings; never fails
 	$(BIN)/python docs_tools/prose.py $(ARGS)
 
-bench: $(READY) ## speed, as ratios against peers measured in the same run
+bench: $(READY) ## measure speed relative to other programs in the same run
 	$(BIN)/python benchmarks/environments.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/judge.py
@@ -45,8 +45,8 @@ bench: $(READY) ## speed, as ratios against peers measured in the same run
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/peers.py
 
-# About so many minutes on two quiet processors in brackets; with LIMIT=PATH the engine is measured against the C program, too.
-measure: $(READY) ## every speed of the documentation into docs/results, and its pages renewed: an hour
+# In brackets: approximate minutes on two idle processors. LIMIT=PATH also compares the engine with the C program.
+measure: $(READY) ## measure every speed in the documentation into docs/results, and update its pages: an hour
 	$(BIN)/python benchmarks/environments.py --json docs/results/environments.json  # (1)
 	$(BIN)/python benchmarks/engine.py $(if $(LIMIT),--limit $(LIMIT)) --json docs/results/engine.json  # (3)
 	$(BIN)/python benchmarks/judge.py --only stages bounds bootstrap workers rows growth --json docs/results/judge.json  # (5)
@@ -62,7 +62,7 @@ measure: $(READY) ## every speed of the documentation into docs/results, and its
 	$(BIN)/python benchmarks/peers.py --json docs/results/peers.json  # (3)
 	$(BIN)/python benchmarks/pages.py
 
-docs: $(READY) ## the documentation, warnings are errors
+docs: $(READY) ## build the documentation; warnings are errors
 	$(BIN)/python docs_tools/build_site.py
 
 reference: $(READY) ## write the page of commands from the program's help
@@ -72,11 +72,11 @@ figures: $(READY) ## draw the pictures of the documentation
 	$(BIN)/python docs_tools/figures.py
 	$(BIN)/python docs_tools/pictures.py
 
-links: $(READY) ## fetch every external link of the documentation; needs a network
+links: $(READY) ## check every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py
 
 .PHONY: peers
-peers: build/peers/.ready ## rliable in an environment of its own, with which our summaries are compared
+peers: build/peers/.ready ## install rliable in a separate environment, for comparison with our summaries
 build/peers/.ready:
 	$(PYTHON) -m venv --clear build/peers
 	build/peers/bin/pip install --quiet --disable-pip-version-check 'rliable==1.2.0' 'pandas<3'
@@ -91,10 +91,10 @@ build: $(READY) ## the wheel and the sdist of a release, checked by an install o
 	build/plain/bin/pip install --quiet --disable-pip-version-check dist/*.whl
 	build/plain/bin/untuned evaluate examples/scores.csv
 
-clean: ## remove the environment and everything built
+clean: ## remove the environment and all build outputs
 	rm -rf $(VENV) build dist site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# pyproject.toml's content decides, not its date: a fresh checkout of the same file keeps the environment.
+# The content of pyproject.toml decides, not its date: a fresh checkout of the same file keeps the environment.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "untuned needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }

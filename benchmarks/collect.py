@@ -1,10 +1,10 @@
-"""What collecting a study costs in addition to its trials: two workers against one, and Ray against threads.
+"""The overhead of collecting a study: two workers against one, and Ray against threads.
 
     python benchmarks/collect.py [--json FILE] [--rounds N] [--no-ray] [--trials N] [--studies NAME ...]
 
-A row has the speed of one way of doing it, its ratio to one worker ("vs_one") and to as many workers of this machine
-("vs_local"). Rounds are interleaved and the best of each counts. Everything is in it from the call of `collect_scores`
-to the last trial on the disk; a Ray cluster stays up between rounds, and the time it took to start is printed as well.
+A row has the speed of one engine, its ratio to one worker ("vs_one") and to the same number of local workers
+("vs_local"). Rounds are interleaved and the best of each counts. The time runs from the call of `collect_scores` to the
+last trial on disk; a Ray cluster keeps running between rounds, and its start-up time is printed, too.
 The three studies have trials of half a millisecond, of some milliseconds and of a tenth of a second; a round takes
 three minutes.
 """
@@ -36,7 +36,7 @@ def study(name: str, trials: int | None = None) -> untuned.Study:
 
 
 def seconds(wanted: untuned.Study, **options: Any) -> float:
-    """Return how long a study takes from nothing."""
+    """Return how long a study takes from an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         found = untuned.collect_scores(wanted, Path(folder) / "study", **options)
@@ -73,7 +73,7 @@ def measure(names: list[str], trials: int | None, rounds: int, with_ray: bool) -
 
 
 def with_cluster(names: list[str], trials: int | None, rounds: int) -> Iterator[recording.Row]:
-    """Yield the same with Ray, after how long its cluster on this machine took to come up."""
+    """Yield the same with Ray, after the start-up time of its cluster on this machine."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     begin = time.perf_counter()
     with connected(None, WORKERS):

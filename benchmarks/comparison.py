@@ -1,4 +1,4 @@
-"""Intervals as rliable makes them compared with ours, on the same data, at the same level, for the same quantities.
+"""rliable's intervals compared with ours, on the same data, at the same level, for the same quantities.
 
     python benchmarks/comparison.py [--out FOLDER] [--data-sets 300] [--resamples 1000] [--trials 5 10 30 100]
     python benchmarks/comparison.py --check
@@ -8,7 +8,7 @@ environments, and writes comparison.json (about ten minutes on two processors), 
 tables of the documentation; the second, where rliable is installed, prints how far its intervals are from those of the
 plain implementation here.
 
-Data set number k is about algorithm or pair number k, counted around, so that every data set counts once. The
+Data set number k is about algorithm or pair number k, cyclically, so that every data set counts once. The
 quantities: the probability of improvement of one algorithm over another, averaged over environments, ties halved; the
 mean score, averaged over environments; the interquartile mean of all scores. An interval is for one of them, at 95 %.
 """
@@ -60,7 +60,7 @@ SUITES = (
     lab.KnownPopulation("suite", "normal scores, 26 environments", _suite(Fraction(0))),
     lab.KnownPopulation("suite-crashes", "the same, a tenth of all trials crash", _suite(Fraction(1, 10))),
 )
-#: Left out: in gap-1e-9 the truth is a billionth from what every sample shows; declared is duplicates, for a pair.
+#: Left out: in gap-1e-9 the truth is a billionth from all samples' estimates; declared is duplicates, for a pair.
 POPULATIONS = (*(each for each in lab.populations() if each.name not in ("gap-1e-9", "declared")), *SUITES)
 
 
@@ -126,7 +126,7 @@ def true_interquartile_mean(population: lab.KnownPopulation, a: int) -> float:
 
 
 def counts(trials: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Return how often each of so many trials is drawn, ``[resample, trial]``."""
+    """Return how often each trial is drawn, ``[resample, trial]``."""
     places = rng.integers(trials, size=(resamples, trials)) + trials * np.arange(resamples)[:, None]
     return np.bincount(places.ravel(), minlength=resamples * trials).reshape(resamples, trials).astype(np.float64)
 
@@ -262,13 +262,13 @@ def rows(name: str, trials: int, data_sets: int, resamples: int) -> list[dict[st
                 row["decided"] += bool(low > 0.5 or high < 0.5)
                 row["wrong"] += bool((low > 0.5 and truth <= 0.5) or (high < 0.5 and truth >= 0.5))
     for row in found.values():
-        # An infinite width is no number in JSON.
+        # JSON has no infinite numbers.
         row["width"] = float(f"{row['width']:.6g}") if math.isfinite(row["width"]) else None
     return list(found.values())
 
 
 def run(out: Path, data_sets: int, resamples: int, trials: Sequence[int], workers: int) -> None:
-    """Do all of it and write the file."""
+    """Run everything and write the file."""
     jobs = [(each.name, count, data_sets, resamples) for each, count in product(POPULATIONS, trials)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
         done = []
@@ -287,7 +287,7 @@ def run(out: Path, data_sets: int, resamples: int, trials: Sequence[int], worker
 
 
 def check(resamples: int) -> None:
-    """Print, for some data sets, rliable's interval, the one made here, and how far apart they are."""
+    """Print, for some data sets, rliable's interval, the one computed here, and their distance."""
     from rliable import library, metrics
 
     def theirs(scores: Any, function: Callable[..., float]) -> Interval:

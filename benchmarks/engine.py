@@ -1,14 +1,14 @@
-"""How fast a whole trial is: against a C program, against NumPy, agent by agent, on two threads, from a cold start.
+"""The speed of a whole trial: against a C program, against NumPy, by agent, on two threads, from a cold start.
 
     python benchmarks/engine.py [--limit PATH_TO_limit.py] [--json FILE] [--rounds N] [--only limit ...]
                                 [--dorders 1 3 5 7 9]
 
 Rows: per order {"dorder", "vs_limit", "vs_numpy"}, per agent {"agent", "vs_sarsa"}, then {"workers", "vs_one"} and
-{"start", "seconds", "new_files"}. Rounds of what is compared are interleaved and the best of each is kept, in
-processor's time where one thread is at work: on a shared machine ratios repeat, times do not.
+{"start", "seconds", "new_files"}. Rounds of compared programs are interleaved and the best of each is kept, in CPU time
+for single threads: on a shared machine ratios are reproducible, times are not.
 
 The trial is Sarsa(lambda) on Cart-Pole with its customary parameters: gamma .99, lambda .8, epsilon .05, iorder =
-dorder, step size .3 / features, a few episodes. The C program is handed in by its Python wrapper, a file with
+dorder, step size .3 / features, a few episodes. The C program is passed as its Python wrapper, a file with
 ``build()`` and ``microseconds_per_step(function, dorder, seed)``, which calls ``time.perf_counter()``; without it that
 comparison is left out. The peer in NumPy is below: features by one matrix product and one cosine of a vector,
 whole-array updates.
@@ -90,7 +90,7 @@ def microseconds_per_step(agent: Agent, episodes: int, seed: int, real: Any = np
 
 
 def numpy_microseconds_per_step(dorder: int, seed: int, most_steps: int = 2000) -> float:
-    """Return the cost of a step of Sarsa(lambda) as one writes it in NumPy."""
+    """Return the cost of a step of Sarsa(lambda) in idiomatic NumPy."""
     states = CART_POLE.states
     lows = np.array([low for low, _ in states.ranges])  # type: ignore[union-attr]
     widths = np.array([high - low for low, high in states.ranges])  # type: ignore[union-attr]
@@ -142,7 +142,7 @@ def push(state: list[float], action: int) -> bool:
 
 
 def best_of(measures: dict[str, Measure], rounds: int) -> dict[str, float]:
-    """Return the best of each measure over interleaved rounds, each with a seed of its own."""
+    """Return the best of each measure over interleaved rounds, each with its own seed."""
     best = dict.fromkeys(measures, math.inf)
     for round_ in range(1, rounds + 1):
         for name, measure in measures.items():
@@ -197,7 +197,7 @@ def each_agent(rounds: int, dorders: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def two_workers(rounds: int, trials: int = 24) -> dict[str, Any]:
-    """Return how many times faster two threads get through the same trials as one, and whether the scores agree."""
+    """Return the speed-up of two threads over one on the same trials, and whether the scores agree."""
 
     def scores(workers: int) -> tuple[float, list[float]]:
         begin = time.perf_counter()
@@ -217,7 +217,7 @@ def two_workers(rounds: int, trials: int = 24) -> dict[str, Any]:
 
 
 def starts() -> Iterator[dict[str, Any]]:
-    """Yield the processor's seconds for one short trial from the command line: nothing compiled yet, and again."""
+    """Yield the CPU seconds of one short trial from the command line: with nothing compiled, and again."""
     with tempfile.TemporaryDirectory() as cache:
         for start in ("cold", "warm", "warm, another process of the same"):
             before = {path for path in Path(cache).rglob("*") if path.is_file()}
@@ -240,7 +240,7 @@ def loaded(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # Its clock is ours, the processor's time of this thread: the best of some rounds on a busy machine is not its best.
+    # It uses our clock, the CPU time of this thread: on a busy machine the best wall-clock time is too long.
     assert module.time is time
     module.__dict__["time"] = SimpleNamespace(perf_counter=time.thread_time)
     return module

@@ -1,10 +1,10 @@
-"""How fast environments step with random actions: inside a kernel, through Gymnasium, and Gymnasium's own.
+"""The speed of environments with random actions: inside a kernel, through Gymnasium, and Gymnasium's own.
 
     python benchmarks/environments.py [--json FILE] [--rounds N] [--environments NAME ...]
 
-Rounds of all measurements are interleaved and the best of each is kept, in processor's time: on a shared machine ratios
-repeat, times do not. The random action is drawn inside the measurement on both sides. Two things to know when reading
-the Acrobot line: Gymnasium's takes one Runge-Kutta step of 0.2 s, ours, as published, ten of 0.02 s.
+Rounds of all measurements are interleaved and the best of each is kept, in CPU time: on a shared machine ratios are
+reproducible, times are not. The random action is drawn inside the measurement on both sides. About the Acrobot line:
+Gymnasium's takes one Runge-Kutta step of 0.2 s, ours, as published, ten of 0.02 s.
 """
 
 import argparse

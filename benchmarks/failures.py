@@ -1,12 +1,12 @@
-"""How often do the intervals fail? The experiments behind docs/coverage.md.
+"""How often the intervals fail: the experiments of docs/coverage.md.
 
     python benchmarks/failures.py [--out coverage-results] [--only guaranteed approximate ...] [--workers 2]
     python benchmarks/failures.py --picture docs/images/coverage.png [--out docs/results]
 
-The first runs them (hours on two processors; stop it and call it again as you like) and writes a JSON file for each;
-`benchmarks/pages.py` makes the tables of the documentation of such files, the second command its picture. "collected"
-and "paper" need the scores of the paper's experiment on its intervals, which are collected once, about 20 minutes on
-two processors.
+The first runs them (hours on two processors; it can be stopped and resumed at any time) and writes a JSON file for
+each; `benchmarks/pages.py` makes the tables of the documentation from these files, the second command its picture.
+"collected" and "paper" need the scores of the paper's experiment on its intervals, which are collected once, about 20
+minutes on two processors.
 """
 
 import argparse
@@ -28,7 +28,7 @@ GUARANTEED = ("pairing", "betting", "bentkus", "kl", "pbp")
 #: The last is broken on purpose.
 APPROXIMATE = ("wilson", "pbp-t", "bootstrap", "pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing*0.7")
 LOOKED_AT = ("constant", "duplicates", "gap-1e-3", "cycle")
-#: What each experiment asks of `untuned.lab.coverage`.
+#: The arguments of each experiment for `untuned.lab.coverage`.
 EXPERIMENTS: Mapping[str, Mapping[str, Any]] = {
     "guaranteed": {"methods": GUARANTEED, "data_sets": 2_000},
     "approximate": {"methods": APPROXIMATE, "data_sets": 200},
@@ -44,10 +44,10 @@ EXPERIMENTS: Mapping[str, Mapping[str, Any]] = {
 }
 PAPER = "paper"
 POOLED = "pooled-coverage"
-#: Five runs on many environments; where laws are skewed, fewer are harder.
+#: Five runs on many environments; with skewed laws, fewer are harder.
 FIVE = ("board", "tied", "outweighed", "levels", "tails", "ragged", "gaps", "twins")
 TWO = ("coins", "skewed")
-#: What every part of `POOLED` asks of `untuned.lab.coverage`, in addition to ``delta``.
+#: The arguments of every part of `POOLED` for `untuned.lab.coverage`, in addition to ``delta``.
 POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
     "five": {"populations": FIVE, "methods": ("pooled",), "trials": (5,), "data_sets": 2_000},
     "two": {"populations": TWO, "methods": ("pooled",), "trials": (2,), "data_sets": 2_000},
@@ -74,7 +74,7 @@ POOLED_PARTS: Mapping[str, Mapping[str, Any]] = {
         "data_sets": 2_000,
     },
 }
-#: The most telling ones first: a run that is stopped early has those.
+#: The most informative first: a run that is stopped early has those.
 POOLED_LEVELS = (
     *((part, 0.5) for part in ("two", "five")),
     *((part, 0.05) for part in ("two", "broken", "five", "both", "given", "pairing")),
@@ -83,7 +83,7 @@ POOLED_LEVELS = (
 
 
 def run(name: str, out: Path, workers: int) -> None:
-    """Do one experiment, what is not done yet, and write its file."""
+    """Do the remaining work of one experiment, and write its file."""
     record = out / f"{name}.jsonl"
 
     def progress(done: int, total: int) -> None:
@@ -101,7 +101,7 @@ def run(name: str, out: Path, workers: int) -> None:
 
 
 def run_pooled(out: Path, workers: int) -> None:
-    """Do the parts of `POOLED`, what is not done yet, and write their rows with their deltas into one file."""
+    """Do the remaining work of the parts of `POOLED`, and write their rows with their deltas into one file."""
     rows: list[dict[str, Any]] = []
     for part, delta in POOLED_LEVELS:
         found = lab.coverage(
@@ -123,7 +123,7 @@ def run_pooled(out: Path, workers: int) -> None:
 
 
 def scores(out: Path) -> untuned.ScoreTable:
-    """Return the scores of the paper's experiment, collecting those that are not there yet."""
+    """Return the scores of the paper's experiment, collecting the missing ones."""
     untuned.collect_scores(STUDY, out / "scores")
     return untuned.read_scores(out / "scores")
 

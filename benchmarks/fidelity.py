@@ -1,12 +1,12 @@
-"""Do these algorithms score what the paper's scored? Means per cell next to published ones, each as a z-score.
+"""Whether our algorithms' scores agree with the paper's: means per cell compared with published ones, as z-scores.
 
     python benchmarks/fidelity.py --trials 1000 --environments chain-10-deterministic
 
 The published means are the paper's, or those of a file with columns environment, algorithm and mean (--against); cells
-that have none are run and printed without a comparison. z is the difference of the means over its standard error,
-sd * sqrt(1/trials + 1/10000), with the spread of our own trials: the published means are of 10,000 trials each. Scores
-have heavy lower tails, so that few trials, or a rare event none of them met, give a spread that is too small and a z
-that means little: repeat a miss with more trials before believing it.
+without one are run and printed without a comparison. z is the difference of the means over its standard error,
+sd * sqrt(1/trials + 1/10000), with the spread of our trials: the published means are of 10,000 trials each. Scores have
+heavy lower tails, so with few trials, or a rare event that none of them includes, the spread is too small and z means
+little: repeat a miss with more trials before believing it.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def the_paper_s() -> dict[tuple[str, str], float]:
 def finished_cells(
     cells: list[Cell], trials: int, seed: int, precision: str, workers: int
 ) -> Iterator[tuple[Cell, list[Trial]]]:
-    """Yield every cell with its results, in order; trials of the next cells run while one waits for its last."""
+    """Yield every cell with its results, in order; trials of the next cells start before a cell's last one ends."""
     stopping = threading.Event()
 
     def results(cell: Cell, first: int, last: int) -> list[Trial]:
@@ -64,7 +64,7 @@ def finished_cells(
             result = run_trial(
                 definition, environment, seed=seed, trial=trial, precision=precision, stop=stopping.is_set
             )
-            # The processor's time, which does not depend on what else the machine is doing.
+            # CPU time, which does not depend on the machine's load.
             done.append(dataclasses.replace(result, seconds=time.thread_time() - begin))
         return done
 
@@ -95,7 +95,7 @@ def finished_cells(
 
 
 def compiled(cell: Cell, precision: str) -> bool:
-    """Run a few episodes, so that the cost of the trials that follow is theirs alone."""
+    """Run a few episodes, so that the cost of the following trials does not include compiling."""
     environment, definition = cell
     episodes = min(20, environment.budget.episodes or 20)
     short = dataclasses.replace(environment, budget=Budget(episodes=episodes))
@@ -191,7 +191,7 @@ def line(row: recording.Row) -> str:
 
 
 def split(names: list[str] | None) -> list[str]:
-    """Return names given apart or with commas between them; commas inside brackets belong to a name."""
+    """Return names given separately or separated by commas; commas inside brackets belong to a name."""
     text = ",".join(names or [])
     parts = [""]
     depth = 0

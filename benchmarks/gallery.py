@@ -1,10 +1,10 @@
-"""What may be claimed of published runs: the figures of the gallery.
+"""What may be claimed from published runs: the figures of the gallery.
 
     python benchmarks/gallery.py [--json FILE] [--tables FOLDER] [--no-plans]
 
 Judges the tables in `examples/gallery`, and those that its scripts write into FOLDER from downloaded files. A row per
-table and way of judging: sizes, scores with intervals and verdicts under every ranking, verdicts head to head, what a
-check of the scores finds, and the runs per cell that are predicted to decide what is open.
+table and way of judging: sizes, scores with intervals and verdicts under every ranking, head-to-head verdicts, findings
+of the check, and the predicted runs per cell to decide the open pairs.
 """
 
 import argparse
@@ -27,12 +27,12 @@ CASES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("dopamine-mean", "dopamine-mean", {}),
     ("dopamine-final", "dopamine-final", {}),
 )
-#: A plan looks no further.
+#: The largest number of runs in a plan.
 MOST = 20_000
 
 
 def ranked(found: untuned.Evaluation, planned: bool) -> Iterator[dict[str, Any]]:
-    """Yield what every ranking says."""
+    """Yield the results of every ranking."""
     for each in found.each_ranking:
         plan = untuned.plan(each, most=MOST) if planned else None
         yield {
@@ -83,7 +83,7 @@ def judged(path: Path, name: str, options: dict[str, Any], planned: bool) -> dic
 
 
 def measured(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield a row for every case of which the table is there."""
+    """Yield a row for every case with an existing table."""
     for table, name, how in CASES:
         places = [COMMITTED, *([options.tables] if options.tables else [])]
         path = next((place / f"{table}.csv" for place in places if (place / f"{table}.csv").is_file()), None)

@@ -2,9 +2,9 @@
 
     python benchmarks/growth.py [--json FILE] [--most N] [--patience SECONDS] [--only trials boards]
 
-Rows: {"board", "trials", "command", "seconds", "megabytes"}: of the whole program, its start included; "seconds" is
-null where it took longer than the patience, with the last line that it printed as "estimate". Scores are noise of four
-digits, which gives ties; on the board "all ties" every score is the same. The trials have two draws and no returns.
+Rows: {"board", "trials", "command", "seconds", "megabytes"}: of the whole program, including its start; "seconds" is
+null if it exceeded the time limit, with the last line that it printed as "estimate". Scores are noise of four digits,
+which gives ties; on the board "all ties" every score is the same. The trials have two draws and no returns.
 ``evaluate`` judges by the default methods; ``evaluate --weights uniform`` leaves the game out. Every evaluation is run
 once on a small board before, so that nothing is compiled.
 """
@@ -88,7 +88,7 @@ def collected(folder: Path, algorithms: int, environments: int, trials: int, tie
 
 
 def timed(arguments: Sequence[str], patience: float) -> tuple[float | None, float | None, str]:
-    """Return how long the program took and its memory, None where it was ended; and what it said meanwhile."""
+    """Return the program's time and memory, None if it was ended; and its output."""
     begin = time.perf_counter()
     paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     try:

@@ -1,4 +1,4 @@
-"""How fast judging is: percentiles, bounds and the bootstrap, against plain implementations; and how it grows.
+"""The speed of judging: percentiles, bounds and the bootstrap, against plain implementations; and how it grows.
 
     python benchmarks/judge.py [--json FILE] [--trials T] [--resamples N] [--peer-bounds N] [--peer-resamples N]
                                [--only stages bounds bootstrap workers rows growth whole]
@@ -6,10 +6,10 @@
 The board is the paper's, 11 algorithms on 15 environments, with scores drawn so that half of the environments have many
 ties. The peers are below: bounds by policy iteration on dense matrices, solved by LU; the bootstrap by drawing, sorting
 and searching every cell of every resample and solving its equilibrium by LU. "rows" sums over the moves of long rows by
-Fenwick trees and by asking for every move; "whole" is everything that `untuned.evaluate` does by default, on the
-same board and on a large one. Peers are timed on a few bounds and resamples and extrapolated, which the output says.
-Everything uses the same number of processors, two at most: ours as threads, the peers through their linear algebra.
-What one thread does alone is in processor's time.
+Fenwick trees and by testing every move; "whole" is everything that `untuned.evaluate` does by default, on the same
+board and on a large one. Peers are timed on a few bounds and resamples and extrapolated, as the output says. Everything
+uses the same number of processors, at most two: ours as threads, the peers through their linear algebra. Single threads
+are measured in CPU time.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counte
     return clock() - started, found
 
 
-#: For what one thread does, in processor's time, whatever else the machine is doing.
+#: The clock for single threads: CPU time, independent of the machine's load.
 alone = partial(timed, clock=time.process_time)
 
 
@@ -119,7 +119,7 @@ def plain_resample(table: ScoreTable, rng: np.random.Generator) -> Floats:
 
 
 def stages(table: ScoreTable) -> Iterator[dict[str, Any]]:
-    """Time the way to the boxes, step by step."""
+    """Time the steps up to the boxes."""
     percentiles(pools(scores(2, 2, 10)))
     percentile_intervals(pools(scores(2, 2, 10)), ((-np.inf, np.inf),) * 2, DELTA, "mid-rank")
     seconds, pooled = alone(lambda: pools(table))
@@ -189,7 +189,7 @@ def two_workers(table: ScoreTable) -> dict[str, Any]:
 
 
 def peak_afresh() -> None:
-    """Make the system forget the highest memory use so far: compilers need more than what they compile (Linux only)."""
+    """Reset the peak of memory use: compiling needs more memory than the compiled code (Linux only)."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
@@ -210,7 +210,7 @@ def random_boxes(algorithms: int, environments: int, rng: np.random.Generator, h
 
 
 def grown(algorithms: int, environments: int) -> dict[str, Any]:
-    """Time one bound on a board, and say how much memory the process had to ask for."""
+    """Time one bound on a board, and measure the memory that the process needed."""
     box = random_boxes(algorithms, environments, np.random.default_rng(0))
     small = scores(2, 2, 10)
     pooled = pools(small)
@@ -279,7 +279,7 @@ def whole(algorithms: int, environments: int, trials: int) -> dict[str, Any]:
 
 
 def apart(*options: str) -> dict[str, Any]:
-    """Measure in a process of its own: peaks of memory never come down."""
+    """Measure in a separate process, because peaks of memory never decrease."""
     done = subprocess.run([sys.executable, __file__, *options], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

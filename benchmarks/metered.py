@@ -1,9 +1,9 @@
-"""What counting costs a trainer: a step in the metered environment against a step in the bare one.
+"""The overhead of counting: a step in the metered environment against a step in the bare one.
 
     python benchmarks/metered.py [--json FILE] [--rounds N]
 
-Rounds are interleaved and the best of each is kept, in processor's time. Resets are part of it: on FrozenLake there is
-one every few steps.
+Rounds are interleaved and the best of each is kept, in CPU time. Resets are included: on FrozenLake there is one every
+few steps.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Renews the measured parts of the documentation from the files that the benchmarks write.
+"""Updates the measured parts of the documentation from the benchmarks' result files.
 
     python benchmarks/pages.py [--check] [--results docs/results] [PAGE ...]
 
-A measured part is what stands between ``<!-- measured: NAME -->`` and ``<!-- end -->``, a whole table or some words
-within a sentence. Everything else in a page is left as it is. With ``--check`` nothing is written; the names of the
-parts that are out of date are printed, and the exit code is 1 if there are any.
+A measured part is the text between ``<!-- measured: NAME -->`` and ``<!-- end -->``, a whole table or some words
+within a sentence. Everything else in a page is unchanged. With ``--check`` nothing is written; the names of outdated
+parts are printed, and the exit code is 1 if there are any.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def pages() -> list[Path]:
 
 
 def measured(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of every measured part of a page, and what it says now."""
+    """Yield the name of every measured part of a page, and its current text."""
     for found in MARKED.finditer(text):
         yield found["name"], found["text"]
 
@@ -62,14 +62,14 @@ def without_measured(text: str) -> str:
 
 
 def renewed(text: str, part: Callable[[str], str]) -> str:
-    """Return a page with every measured part as it should be.
+    """Return a page with every measured part updated.
 
     Parameters
     ----------
     text
         The page.
     part
-        What a name stands for.
+        Returns the text of a name.
     """
     if MARKED.sub("", text).count("<!-- measured:") or MARKED.sub("", text).count("<!-- end -->"):
         raise Unusable("a mark of a measured part has no beginning or no end")
@@ -87,7 +87,7 @@ def renewed(text: str, part: Callable[[str], str]) -> str:
 
 
 def rendered(results: Results, name: str) -> str:
-    """Return what a name stands for."""
+    """Return the text of a name."""
     if name not in PARTS:
         raise Unusable(f"no measured part is called {name!r}; there are {', '.join(PARTS)}")
     return PARTS[name](results)

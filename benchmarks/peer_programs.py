@@ -1,4 +1,4 @@
-"""What runs in the peers' environment: rliable and OpenSpiel at work, without this package.
+"""The programs in the peers' environment: they run rliable and OpenSpiel, without this package.
 
     python peer_programs.py iqm|poi|alpharank|numbers GIVEN.npz ANSWER.json
 
@@ -53,13 +53,13 @@ def alpharank(given: Any) -> dict[str, float]:
 
 
 def numbers(given: Any) -> dict[str, Any]:
-    """Return rliable's estimates and intervals where every resample is given, [resample, algorithm, run, task]."""
+    """Return rliable's estimates and intervals for given resamples, [resample, algorithm, run, task]."""
     from rliable import library, metrics
 
     scores, runs, thresholds = given["scores"], given["runs"], given["thresholds"]
 
     class OfOne(library.StratifiedBootstrap):  # type: ignore[misc]
-        """Takes the resamples that are given."""
+        """Uses the given resamples."""
 
         waiting: Iterator[Any]
 
@@ -67,7 +67,7 @@ def numbers(given: Any) -> dict[str, Any]:
             return (next(self.waiting), *self._strata_indices)
 
     class OfTwo(library.StratifiedIndependentBootstrap):  # type: ignore[misc]
-        """Takes the resamples that are given, for two algorithms."""
+        """Uses the given resamples, for two algorithms."""
 
         waiting: Iterator[Any]
 

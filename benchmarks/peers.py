@@ -1,4 +1,4 @@
-"""Speed against the tools that people come from, measured in one run: rliable and OpenSpiel.
+"""Speed compared with other tools, measured in one run: rliable and OpenSpiel.
 
     python benchmarks/peers.py [--json FILE] [--resamples 50000] [--peer-resamples 1000] [--python PYTHON]
 
@@ -8,8 +8,8 @@ paper's size against alpha-rank, which finds the stationary distribution of a ch
 rliable takes fewer resamples, and its time is extrapolated. The scores are generated. Ours runs on two threads, as it
 would; the peers have the same two processors.
 
-rliable 1.2.0 wants an arch that does not work with pandas 3, so the peers live in an environment of their own,
-build/peers, which is made here if it is not there (``--python`` names another). `peer_programs.py` runs in it.
+rliable 1.2.0 needs a version of arch that does not work with pandas 3, so the peers have a separate environment,
+build/peers, which is created if missing (``--python`` names another). `peer_programs.py` runs in it.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from untuned.scores import Floats, Ints, ScoreTable
 
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "build" / "peers"
-#: Alpha-rank's module wants networkx and matplotlib, and does not say so.
+#: Alpha-rank's module needs networkx and matplotlib, without declaring it.
 OPEN_SPIEL = ("open_spiel", "networkx", "matplotlib")
 PROGRAM = Path(__file__).with_name("peer_programs.py")
 THREADS = 2
@@ -45,7 +45,7 @@ ALGORITHMS, ENVIRONMENTS = 11, 15
 
 
 def peer_python() -> Path:
-    """Return the interpreter of the peers' environment, in which OpenSpiel is installed if it is not."""
+    """Return the interpreter of the peers' environment, after installing OpenSpiel if necessary."""
     subprocess.run(["make", "--silent", "peers"], check=True, cwd=ROOT)
     python = HOME / "bin" / "python"
     subprocess.run([str(python), "-m", "pip", "install", "--quiet", *OPEN_SPIEL], check=True)
@@ -53,7 +53,7 @@ def peer_python() -> Path:
 
 
 def ask(python: Path, what: str, **arrays: Any) -> dict[str, Any]:
-    """Return what a peer's program answers: numbers, and the seconds that they took."""
+    """Return the answer of a peer's program: numbers, and their seconds."""
     with tempfile.TemporaryDirectory() as folder:
         given, answer = Path(folder) / "given.npz", Path(folder) / "answer.json"
         np.savez(given, **arrays)

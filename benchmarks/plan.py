@@ -1,15 +1,15 @@
-"""How good plans are: the trials that are predicted from a pilot, compared with those that it takes.
+"""The accuracy of plans: the trials predicted from a pilot, compared with the trials needed.
 
     python benchmarks/plan.py [--json FILE] [--folder FOLDER] [--methods pairing] [--sizes 100 300]
                               [--pilots 12] [--looks 5] [--refine 300] [--most 100000] [--populations normal ...]
 
-From every population some pilots are drawn, and planned with. What it takes is measured on other data sets: the number
-of trials at which half of them decide the pair, found by bisection up to 5 %. A row has, for the pairs that pilots left
-open, the quotients predicted/actual: the median, the tenth and the ninetieth percentile, and the share within a factor
-of 2 and of 3; for all of them, and for those of no more than ten times the pilot's trials, "near", and the others,
-"far". Of the rest, "unforeseen" are pairs without a predicted number that ``--most`` trials do decide, "never" pairs
-with one that these do not. The last rows are over all populations. With ``--folder``, the results that
-`benchmarks/power.py` collects, its scores are a population, too, from which data sets are drawn with replacement.
+From every population some pilots are drawn, and plans computed. The needed number is measured on other data sets: the
+number of trials at which half of them decide the pair, found by bisection to 5 %. A row has, for the pairs that pilots
+left open, the ratios predicted/actual: the median, the 10th and the 90th percentile, and the share within a factor of
+2 and of 3; for all of them, and for those of at most ten times the pilot's trials, "near", and the others, "far". Of
+the rest, "unforeseen" are pairs without a predicted number that ``--most`` trials do decide, "never" pairs with one
+that these do not. The last rows are over all populations. With ``--folder``, the results that `benchmarks/power.py`
+collects, its scores are a population, too, from which data sets are drawn with replacement.
 """
 
 import argparse
@@ -35,7 +35,7 @@ CLOSE = 1.05
 
 
 class Actual:
-    """Numbers of trials that it takes, by what half of some data sets show."""
+    """The numbers of trials at which half of some data sets decide."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Actual:
         self._shares = cache(self._share)
 
     def trials(self, better: str, worse: str) -> float:
-        """Return the number at which half of the data sets have it, infinite if the most are too few."""
+        """Return the number at which half of the data sets decide, infinite if the largest is too small."""
         low, high = 1.0, float(self.most)
         if not self._decided(self.most, better, worse):
             return float("inf")
@@ -88,7 +88,7 @@ class Actual:
 
 @dataclass
 class Compared:
-    """Predictions, compared with what it takes."""
+    """Predictions compared with needed numbers."""
 
     quotients: dict[str, list[float]] = field(default_factory=lambda: {"near": [], "far": []})
     unforeseen: int = 0
@@ -106,7 +106,7 @@ class Compared:
         self.evaluating += other.evaluating
 
     def rows(self, **what: object) -> Iterator[dict[str, Any]]:
-        """Yield what to print."""
+        """Yield the columns of a row."""
         both = {"all": [each for quotients in self.quotients.values() for each in quotients], **self.quotients}
         for where, quotients in both.items():
             if quotients:
@@ -128,7 +128,7 @@ class Compared:
 def compared(
     drawn_from: Population, judging: Judging, size: int, pilots: int, actual: Actual, key: tuple[int, ...] = ()
 ) -> Compared:
-    """Compare predictions with what it takes; of populations with different keys data sets are independent."""
+    """Compare predictions with needed numbers; data sets of populations with different keys are independent."""
     found = Compared()
     for number in range(pilots):
         table = drawn_from.sample(size, np.random.default_rng([4, number, size, *key]))

@@ -1,19 +1,19 @@
-"""How good plans are for `pooled`, from a few trials; and which differences a design says will be found.
+"""The accuracy of plans for `pooled`, from a few trials; and of the differences that a design predicts.
 
     python benchmarks/pooled_plan.py [--json FILE] [--boards 6] [--pilots 1] [--sizes 1 2 5 20] [--looks 5] [--most 200]
                                      [--data-sets 60] [--only plan design crowd]
 
 "plan": boards of 6 algorithms and 18 environments are drawn. Trials are normal with deviation 1; an algorithm's mean is
 half a standard normal number, plus, on every environment, a normal one whose deviation, the heterogeneity, is drawn
-between 0.25 and 1 for each board. Pilots are planned with under equal weights. What it takes, up to 25 %, and the
-columns are those of `benchmarks/plan.py`.
+between 0.25 and 1 for each board. Plans from pilots use equal weights. The needed numbers, to 25 %, and the columns are
+those of `benchmarks/plan.py`.
 
-"design" is what `untuned.design` says of such a board. It is an average over what the other algorithms do, as "crowd"
-shows: how often about the same difference is found between the first and the last of algorithms that are close to each
-other, and between neighbours of algorithms that are far apart. Environments disagree there with the deviation a half,
-but not on average, so that the difference is about the same in all data sets.
+"design" is the prediction of `untuned.design` for such a board. It is an average over the other algorithms' scores, as
+"crowd" shows: how often about the same difference is detected between the first and the last of algorithms that are
+close to each other, and between neighbours of algorithms that are far apart. Environments disagree there with the
+deviation a half, but not on average, so that the difference is about the same in all data sets.
 
-Times are the processor's.
+Times are CPU times.
 """
 
 import argparse
@@ -40,7 +40,7 @@ SPREAD = 0.5
 HETEROGENEITIES = (0.25, 1.0)
 CLOSE = 1.25
 JUDGING = Judging(intervals="pooled", weights="uniform")
-#: Of "crowd": the trials, the heterogeneity, and how far apart neighbours are that are far apart.
+#: For "crowd": the trials, the heterogeneity, and the distance of neighbours that are far apart.
 CROWD_TRIALS, CROWD_HETEROGENEITY, FAR_APART = 5, 0.5, 3.0
 
 
@@ -58,9 +58,9 @@ def drawn(number: int) -> KnownPopulation:
 
 
 def plans(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Compare predictions with what it takes."""
+    """Compare predictions with needed numbers."""
     totals = {size: Compared() for size in options.sizes}
-    # Compiles everything, so that times do not have that in them.
+    # Compiles everything, so that times do not include compiling.
     untuned.plan(JUDGING.judge(drawn(0).sample(2, np.random.default_rng(0)), workers=1), most=4)
     for number in range(options.boards):
         each, key = drawn(number), (number,)
@@ -77,7 +77,7 @@ def plans(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def designs() -> Iterator[dict[str, Any]]:
-    """Ask for a design without scores."""
+    """Compute a design without scores."""
     started = time.process_time()
     found = untuned.design(N, M)
     seconds = round(time.process_time() - started, 3)
@@ -94,7 +94,7 @@ def designs() -> Iterator[dict[str, Any]]:
 
 
 def crowds(data_sets: int) -> Iterator[dict[str, Any]]:
-    """Count how often the same difference is found among algorithms that are close, and that are far apart."""
+    """Count how often the same difference is detected among algorithms that are close, and that are far apart."""
     noise = np.sqrt(2.0 + 2.0 * CROWD_HETEROGENEITY**2)
 
     def gap(step: float, a: int, b: int) -> float:

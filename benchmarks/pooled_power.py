@@ -1,15 +1,15 @@
-"""How many pairs are decided from few runs under equal weights, and how long that takes.
+"""How many pairs are decided from few runs under equal weights, and the time it takes.
 
     python benchmarks/pooled_power.py [--json FILE] [--data-sets 20] [--boards 6x18 11x15 3x57 50x57]
                                       [--only power speed]
 
-Boards are drawn: algorithms are evenly apart, by a third of a deviation, every algorithm is better or worse on each
+Boards are drawn: algorithms are evenly spaced, by a third of a deviation, every algorithm is better or worse on each
 environment by a normal number with the deviation ``heterogeneity``, and trials are normal with deviation 1. So the true
-scores are known, and wrong verdicts are counted. Every method judges the same data sets. "head to head" are the
-verdicts of `pooled` on two algorithms alone. The game's weights are for reference, with 20 cases of branching for a
-pair, on the small board only: on the others it takes minutes for a data set.
+scores are known, and wrong verdicts are counted. Every method judges the same data sets. "head to head" are `pooled`'s
+verdicts on two algorithms alone. The game's weights are for reference, with a branching budget of 20 per pair, on the
+small board only: on the others a data set takes minutes.
 
-"speed" judges each size once, after a small table that compiles everything, in a process of its own.
+"speed" judges each size once, after a small table that compiles everything, in a separate process.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DELTA = 0.05
 WORKERS = 2
 STEP = 1.0 / 3.0
 HETEROGENEITIES = (0.25, 0.5, 1.0)
-#: Algorithms, environments, and trials: of two numbers any between them.
+#: Algorithms, environments, and trials: for two numbers any between them.
 BOARDS: Mapping[str, tuple[int, int, tuple[tuple[int, int], ...]]] = {
     "6x18": (6, 18, ((5, 5), (10, 10), (30, 30), (100, 100), (1_000, 1_000))),
     "11x15": (11, 15, ((10, 10), (30, 30), (100, 100))),
@@ -49,10 +49,10 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "game": {"intervals": "pairing", "weights": "game", "refine": 20},
 }
 HEAD_TO_HEAD = "head to head"
-#: Where the game's weights are judged as well, and data sets where there is no time for as many as asked for.
+#: Boards for the game's weights, and smaller numbers of data sets where there is no time for all.
 WITH_GAME = ("6x18",)
 AT_MOST = {"6x18": 10, "11x15": 4, "3x57": 20, "50x57": 1}
-#: Algorithms, environments, trials, and the seconds that it may take.
+#: Algorithms, environments, trials, and the time limit in seconds.
 SPEED = ((6, 18, 10, 1.0), (50, 57, 5, 60.0), (11, 15, 10_000, 10.0))
 
 
@@ -136,7 +136,7 @@ def speed(algorithms: int, environments: int, trials: int) -> dict[str, Any]:
 
 
 def apart(algorithms: int, environments: int, trials: int, required: float) -> dict[str, Any]:
-    """Measure in a process of its own: peaks of memory never come down."""
+    """Measure in a separate process, because peaks of memory never decrease."""
     command = [sys.executable, __file__, "--size", *map(str, (algorithms, environments, trials))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)

@@ -1,17 +1,17 @@
-"""How many pairs of algorithms each method tells apart, on the paper's experiment about its intervals.
+"""How many pairs of algorithms each method decides, on the paper's experiment about its intervals.
 
     python benchmarks/power.py [--json FILE] [--folder results] [--trials 10000] [--sizes 100 1000 10000]
                                [--replicates 10] [--only power limits functional]
 
 The paper's four algorithms on the eight discrete environments and Mountain Car are collected once (about 20 minutes on
-two processors for 10,000 trials; stop it and call it again as you like) and then cut into samples of each size, one
-after another, ``--replicates`` of them. "published" compares the intervals on aggregates as the paper propagates them;
-"apart" compares intervals by the bounds in use here; "direct" bounds differences; "branching" also looks at cases. The
+two processors for 10,000 trials; it can be stopped and resumed at any time) and then split into ``--replicates``
+consecutive samples of each size. "published" compares the intervals on aggregates as the paper propagates them; "apart"
+compares intervals by the bounds used here; "direct" bounds differences; "branching" also splits them into cases. The
 paper's figures are those of its Table 2 for PBP, PBP-t and the bootstrap.
 
-"limits" says, for the default method, why pairs stay undecided: because the intervals allow a game that has it the
-other way round, or because branching was given up; and which percentiles carry most of the uncertainty. "functional"
-compares the functional bound with the bound by intervals on boards of more and more environments.
+"limits" shows, for the default method, why pairs stay undecided: because the intervals allow a game with the opposite
+order, or because the branching budget was spent; and which percentiles carry most of the uncertainty. "functional"
+compares the functional bound with the bound by intervals on boards of increasing numbers of environments.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def estimated(table: ScoreTable, name: str, delta: float = DELTA) -> tuple[Boxes
 
 
 def decided(low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]) -> int:
-    """Return how many pairs intervals tell apart."""
+    """Return how many pairs have disjoint intervals."""
     return int(np.count_nonzero(low[:, None] > high[None, :]))
 
 
@@ -114,7 +114,7 @@ def power(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict
 
 
 def limits(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dict[str, Any]]:
-    """Say why pairs stay undecided with the default method, and which percentiles are to blame."""
+    """Yield why pairs stay undecided with the default method, and which percentiles cause it."""
     n = len(table.algorithms)
     for size in sizes:
         count = min(replicates, int(table.trials.min()) // size)
@@ -151,7 +151,7 @@ def limits(table: ScoreTable, sizes: list[int], replicates: int) -> Iterator[dic
 
 
 def against_functional() -> Iterator[dict[str, Any]]:
-    """Compare the two bounds on differences where no branching is done."""
+    """Compare the two bounds on differences without branching."""
     for n, m, trials in ((5, 9, 1_000), (5, 15, 1_000), (5, 25, 1_000), (5, 57, 1_000), (10, 57, 1_000), (5, 57, 300)):
         rng = np.random.default_rng(n + m)
         better, gains = [], []
@@ -188,7 +188,7 @@ def collected(folder: Path, trials: int) -> ScoreTable:
 
 
 def measured(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the rows of every part that is asked for."""
+    """Yield the rows of every requested part."""
     if "power" in options.only or "limits" in options.only:
         table = collected(options.folder, options.trials)
         if "power" in options.only:

@@ -1,10 +1,10 @@
-"""What float32 does to scores: the same trials in both precisions, compared pair by pair.
+"""The effect of float32 on scores: the same trials in both precisions, compared pair by pair.
 
     python benchmarks/precision.py --trials 400 --environments cart-pole mountain-car --algorithms sarsa-s ac-s
 
-The two trials of a pair have the same draws and start alike; roundings then lead them apart, so single scores differ
-while their distributions should not. A row has the means, the mean difference, its standard error and z, and the ratio
-of the times.
+The two trials of a pair have the same draws and the same start; then rounding makes them diverge, so single scores
+differ while their distributions should not. A row has the means, the mean difference, its standard error and z, and the
+ratio of the times.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main() -> None:
     def measured(cell: Cell, trial: int, precision: str) -> tuple[Trial, float]:
         begin = time.thread_time()
         result = run_trial(*cell, trial=trial, precision=precision)
-        # The processor's time, which does not depend on what else the machine is doing.
+        # CPU time, which does not depend on the machine's load.
         return result, (time.thread_time() - begin) / result.steps
 
     def pair(cell: Cell, trial: int) -> list[tuple[Trial, float]]:
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def facts(cell: Cell, pairs: list[list[tuple[Trial, float]]]) -> recording.Row:
-    """Return what is to be said of a cell, given its trials in both precisions with their costs per step."""
+    """Return the row of a cell, from its trials in both precisions with their costs per step."""
     scores = np.array([[result.score for result, _ in both] for both in pairs])
     costs = np.array([[cost for _, cost in both] for both in pairs]).sum(axis=0)
     difference = scores[:, 1] - scores[:, 0]

@@ -1,10 +1,10 @@
-"""What tuning first changes: mean scores, the order of algorithms, and intervals around test runs that share a tuning.
+"""The effect of tuning first on mean scores, the order of algorithms, and intervals from test runs with one tuning.
 
     python benchmarks/protocols.py [--json FILE] [--replications 100] [--draws 20] [--seeds 10]
                                    [--algorithms sarsa q ...] [--environments chain-10-stochastic ...]
 
-Tune-and-report is repeated so many times in every cell. What a paper would report of each repetition is the mean of its
-test runs with a t interval at 95 %; counted is how often that misses the mean over all repetitions.
+Tune-and-report is replicated in every cell. A paper would report the mean of the test runs of one replication with a t
+interval at 95 %; this counts how often that interval misses the mean over all replications.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ENVIRONMENTS = ("chain-10-stochastic", "gridworld-5-stochastic")
 
 
 def missed(tests_rt: np.ndarray, truth: float) -> int:
-    """Return how many rows have a t interval at 95 % without the truth in it."""
+    """Return how many rows have a t interval at 95 % that misses the truth."""
     count = tests_rt.shape[1]
     half = stats.t.ppf(0.975, count - 1) * tests_rt.std(axis=1, ddof=1) / np.sqrt(count)
     return int((np.abs(tests_rt.mean(axis=1) - truth) > half).sum())

@@ -1,16 +1,16 @@
-"""How often anything that a race says is wrong, at any look: on populations with known truth, led astray on purpose.
+"""How often a race is wrong about anything, at any look: on populations with known truth, misled on purpose.
 
     python benchmarks/race_errors.py [--json FILE] [--races 5] [--deltas 0.05 0.2] [--trials 3000]
                                      [--populations tied coins ...]
 
-Every population is raced by every rule, those of `untuned.lab.races.ADVERSARIES` too, under every weighting, so many
-times each, to goals chosen at random. What a trial costs differs from cell to cell by a factor of ten or more. Half of
-all races are stopped in the middle of rounds and taken up again, and go on to another goal when they have reached the
-first. One race of ten may use three times as many trials. Every second one is evaluated at its end.
+Every population is raced ``--races`` times by every rule, including those of `untuned.lab.races.ADVERSARIES`, under
+every weighting, to random goals. The cost of a trial differs between cells by a factor of ten or more. Half of all
+races are stopped within rounds and resumed, and continue with another goal after the first. One race of ten may use
+three times as many trials. Every second one is evaluated at its end.
 
-Wrong is a race with a wrong verdict at any look, a bound that missed a difference, a difference that is called too
-small to matter and is not, or anything wrong in the evaluation of all its rounds. All of it together may happen with
-probability delta.
+A race is wrong if it has a wrong verdict at any look, a bound that missed a difference, a difference that is called too
+small to matter and is not, or any error in the evaluation of all its rounds. The allowed probability of all of these
+together is delta.
 """
 
 import argparse
@@ -32,7 +32,7 @@ GOALS = ("best", "all", "top:2", "vs:A", "A>B", "best within 0.05", "all within 
 WEIGHTS = ("uniform", "game", "both", "given")
 EVENTS = ("verdicts", "bounds", "within", "evaluation", "anything")
 GROUPS = ("all", "population", "rule", "goal", "weights")
-#: Cases of branching, as in the lab's experiments on intervals.
+#: The branching budget, as in the lab's experiments on intervals.
 REFINE = 20
 STOPS = 0.005
 
@@ -40,7 +40,7 @@ STOPS = 0.005
 def courses(
     names: Sequence[str], delta: float, races: int, trials: int
 ) -> Iterator[tuple[KnownPopulation, dict[str, str], Course, bool]]:
-    """Yield every population with its rules and weightings, any goals, and whether all rounds are evaluated."""
+    """Yield every population with its rules and weightings, random goals, and whether all rounds are evaluated."""
     combinations = itertools.product(map(population, names), (*RULES, *ADVERSARIES), WEIGHTS, range(races))
     for number, (chosen, rule, weights, _) in enumerate(combinations):
         n, m = chosen.shape
@@ -59,7 +59,7 @@ def courses(
 
 
 def given(environments: int) -> list[float]:
-    """Return unequal weights, with some of 0 where there are enough environments."""
+    """Return unequal weights, with some of 0 if there are enough environments."""
     return [float(e % 3 + (environments < 4)) for e in range(environments)]
 
 
@@ -84,7 +84,7 @@ def raced(names: Sequence[str], delta: float, races: int, trials: int) -> Iterat
 
 
 def summary(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return counts and rates of what was wrong."""
+    """Return counts and rates of errors."""
     count = len(outcomes)
     return {
         "races": count,
@@ -98,7 +98,7 @@ def summary(outcomes: list[Outcome]) -> dict[str, Any]:
 
 
 def rate(happened: list[bool | None]) -> dict[str, Any]:
-    """Return how often something happened, of the cases in which it could have."""
+    """Return the rate of an event, of the cases in which it was possible."""
     possible = [each for each in happened if each is not None]
     if not possible:
         return {"count": 0, "total": 0, "rate": 0.0, "low": 0.0, "high": 1.0}

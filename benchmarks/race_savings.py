@@ -1,15 +1,15 @@
-"""What a race to a goal costs, compared with equal numbers of trials in all cells, on resampled scores of a study.
+"""The cost of a race to a goal, compared with equal numbers of trials in all cells, on resampled scores of a study.
 
     python benchmarks/race_savings.py FOLDER [--json FILE] [--repetitions 5] [--only savings judging]
 
-FOLDER has a study of the paper's experiment. Every cell is resampled with replacement, and a trial costs what those of
-its cell took on average: seconds are those of one worker. The first board is all of it, the second that of the paper's
-test of bounds.
+FOLDER has a study of the paper's experiment. Every cell is resampled with replacement, and a trial costs the mean time
+of its cell's trials: seconds are those of one worker. The first board is the whole study, the second that of the
+paper's test of bounds.
 
-"savings" are medians over the repetitions. A race goes to its goal by each rule. For equal numbers the smallest number
-of trials per cell is searched, to a tenth, at which a method decides every pair that the goal asks for: known
-beforehand by nobody. Methods that need many trials are repeated less often. The game's weights are judged with a few
-cases of branching.
+"savings" are medians over the repetitions. Each rule races to its goal. For equal numbers this searches, to a tenth,
+the smallest number of trials per cell at which a method decides every pair of the goal, which is unknown beforehand in
+practice. Methods that need many trials are repeated less often. The game's weights are judged with a small branching
+budget.
 
 "judging" is the time that a race of half an hour on two workers spends on judging and planning.
 """
@@ -38,9 +38,9 @@ from untuned.scores import Floats, Ints, ScoreTable
 
 PARTS = ("savings", "judging")
 DELTA = 0.05
-#: Cases of branching for a pair, under the game's weights.
+#: The branching budget for a pair, under the game's weights.
 REFINE = 20
-#: Trials per cell, at most, and in a race on average.
+#: The largest number of trials per cell; in a race, the mean over cells.
 MOST = 100_000
 #: Numbers are searched to this factor.
 EXACT = 1.1
@@ -49,10 +49,10 @@ GOALS: Mapping[str, tuple[str, ...]] = {
     "4x9": ("best", "top:2", "q-parl2>ac-parl2", "all within 0.05"),
 }
 WEIGHTS = {"11x15": (UNIFORM,), "4x9": (UNIFORM, GAME)}
-#: The methods for equal numbers, with how often they are repeated at most.
+#: The methods for equal numbers, with their largest number of repetitions.
 METHODS = {UNIFORM: {"pooled": 5, "pairing": 3, "betting": 3, "pbp": 1}, GAME: {"pairing": 3, "betting": 3, "pbp": 1}}
-#: As published, two differ where the intervals on their scores do not meet. All other methods are used as the program
-#: does, with bounds on differences, some of which are the same for all methods.
+#: As published, two algorithms differ if the intervals on their scores are disjoint. All other methods are used as in
+#: the program, with bounds on differences, some of which are the same for all methods.
 BY_SCORES = ("pbp",)
 #: Half an hour on two workers.
 LASTING, WORKERS = 1_800.0, 2
@@ -60,7 +60,7 @@ LASTING, WORKERS = 1_800.0, 2
 
 @dataclass(frozen=True)
 class Board:
-    """What is resampled, and what a trial of every cell costs."""
+    """The scores to resample, and the cost of a trial of every cell."""
 
     name: str
     population: CollectedPopulation
@@ -152,7 +152,7 @@ def first(source: Simulation, trials: int) -> ScoreTable:
 
 
 def is_reached(goal: Goal, judging: Judging, table: ScoreTable) -> bool:
-    """Return whether an evaluation settles every pair that a goal asks for."""
+    """Return whether an evaluation settles every pair of a goal."""
     (ranking,) = judging.judge(table, workers=1).rankings
     same = (table.kinds[:, :, None] == table.kinds[:, None, :]).all(axis=0)
     high_ab, better_ab = ranking.pairs.high_ab, ranking.pairs.better_ab
@@ -164,7 +164,7 @@ def is_reached(goal: Goal, judging: Judging, table: ScoreTable) -> bool:
 
 
 class Timed(Simulation):
-    """A simulation that knows how long drawing took."""
+    """A simulation that measures the time of drawing."""
 
     drawing = 0.0
 
@@ -186,7 +186,7 @@ class Timed(Simulation):
 
 
 def judging_time(board: Board) -> Iterator[dict[str, Any]]:
-    """Measure the processor's time of judging, as a part of that of collecting."""
+    """Measure the CPU time of judging, as a fraction of that of collecting."""
     for rule in RULES:
         # The first race compiles.
         for lasting in (10.0, LASTING):

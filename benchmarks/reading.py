@@ -1,13 +1,13 @@
-"""How fast files of scores are read, and how much memory that takes, against plain polars and pandas.
+"""The speed and memory of reading files of scores, against plain polars and pandas.
 
     python benchmarks/reading.py [--json FILE] [--rows N] [--few N] [--only scores curves parquet peers]
 
 Rows: {"what", "reader", "rows", "megabytes", "seconds", "rows_per_second", "peak_megabytes", "peak_to_file"}; those of
 the peers also have "vs_untuned", a ratio of times. "scores" is a CSV file with a row per run, "curves" one with a row
-per point of a learning curve, which are reduced by their means, "parquet" the same points as Parquet. The peers do
-less: they read a CSV file of scores and put together the scores of each cell, without a look at runs, quotation marks
-or numbers that are none. Every reading has a process of its own, whose peak is that of the resident set, with the file
-in the cache of the operating system; the imports are not timed, and are part of the peak.
+per point of a learning curve, reduced by the mean, "parquet" the same points as Parquet. The peers do less: they read a
+CSV file of scores and group them by cell, without checking runs, quotation marks or invalid numbers. Every reading has
+a separate process, whose peak is that of the resident set, with the file in the cache of the operating system; imports
+are not timed, but are part of the peak.
 """
 
 import argparse
@@ -40,7 +40,7 @@ seconds = time.perf_counter() - started
 assert scores == {rows}, scores
 print(json.dumps([seconds, peak()]))
 """
-#: What is imported when it is first used belongs to the imports.
+#: Lazily imported modules count as imports.
 _UNTUNED = (
     "import polars, untuned, untuned.collect.session\nuntuned.read_scores(polars.DataFrame("
     "{'algorithm': ['a'], 'environment': ['x'], 'score': [1.0]}))",
@@ -59,7 +59,7 @@ _PANDAS = (
 
 
 def frames(rows: int, curves: bool) -> Iterator[polars.DataFrame]:
-    """Yield so many rows in pieces: run after run, as several workers would deliver them."""
+    """Yield rows in pieces: run after run, as several workers would deliver them."""
     rng = np.random.default_rng(1)
     cells = ALGORITHMS * ENVIRONMENTS
     algorithm = polars.Series([f"algorithm-{number}" for number in range(ALGORITHMS)])
@@ -84,7 +84,7 @@ def write_csv(path: Path, rows: int, curves: bool) -> None:
 
 
 def write_parquet(path: Path, rows: int) -> None:
-    """Write points of curves as a data frame's own method does: in groups of rows."""
+    """Write points of curves with the data frame's own method: in groups of rows."""
     import pyarrow.parquet
 
     writer = None

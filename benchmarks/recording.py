@@ -1,7 +1,7 @@
-"""Files of measured facts: what was run, with which settings and libraries, on how many processors, and the results.
+"""Result files of benchmarks: the program, its settings and libraries, the number of processors, and the results.
 
-Every benchmark has the same door, ``--json FILE``. The tables and figures of the documentation are made of such files
-by `benchmarks/pages.py`. A file has no date, no path and no name of a machine in it.
+Every benchmark has the same option, ``--json FILE``. `benchmarks/pages.py` makes the tables and figures of the
+documentation from these files. A file contains no date, no path and no machine name.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 import untuned
 from fingerprints import fingerprint
 
-#: Libraries on which speed or figures may depend.
+#: Libraries that may affect speed or figures.
 LIBRARIES = ("numpy", "scipy", "numba", "gymnasium", "matplotlib", "ray")
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def add_door(parser: argparse.ArgumentParser) -> None:
     """Give a benchmark its ``--json FILE``."""
     parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="also write what was measured into this file, renewed with every line"
+        "--json", type=Path, metavar="FILE", help="also write the results into this file, updated with every line"
     )
 
 
@@ -36,20 +36,20 @@ def show(
     line: Callable[[Row], str],
     heading: str | None = None,
 ) -> list[Row]:
-    """Print a line for each row as it comes, keep all of them in the file if one is wanted, and return them.
+    """Print a line for each row as it arrives, write all of them to the file if one is given, and return them.
 
     Parameters
     ----------
     rows
-        What is measured, in the order of measuring.
+        The measurements, in order.
     options
         The benchmark's options, which are its settings.
     benchmark
         Its name, that of its file.
     line
-        What to print for a row.
+        Returns the line to print for a row.
     heading
-        What to print before the first of them.
+        The heading of the lines.
     """
     found: list[Row] = []
     # Before the benchmark's own work counts.
@@ -67,18 +67,18 @@ def show(
 
 
 def plain(row: Mapping[str, Any]) -> str:
-    """Return the line of a row that has no better one."""
+    """Return the default line of a row."""
     return "  ".join(f"{key} {value}" for key, value in row.items())
 
 
 def settings(options: argparse.Namespace) -> Row:
-    """Return the options that were in force; of a path only that there was one."""
+    """Return the effective options; for a path only whether one was given."""
     given = {key: value for key, value in vars(options).items() if key != "json" and value is not None}
     return {key: True if isinstance(value, Path) else value for key, value in given.items()}
 
 
 def machine() -> Row:
-    """Return on what was measured: the kind of processor, how many, and the versions of what was running."""
+    """Return the machine and software: the kind and number of processors, and the versions of libraries."""
     versions = {"python": platform.python_version(), "untuned": untuned.__version__}
     for name in LIBRARIES:
         try:
@@ -89,7 +89,7 @@ def machine() -> Row:
 
 
 def waiting() -> float | None:
-    """Return how many processes wanted a processor over the last minute, where the system tells."""
+    """Return the system's load average over the last minute, if available."""
     try:
         return round(os.getloadavg()[0], 1)
     except (AttributeError, OSError):
@@ -97,7 +97,7 @@ def waiting() -> float | None:
 
 
 def processor() -> str:
-    """Return the make of the processors, as far as the system tells."""
+    """Return the model of the processors, if available."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -107,9 +107,9 @@ def processor() -> str:
 
 
 def peak() -> int:
-    """Return the most memory that this process has had at once, in bytes."""
+    """Return the peak of this process's memory, in bytes."""
     try:
-        # The other number is that of the process that started this one, where that was larger.
+        # The other number is that of the parent process, if larger.
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     except (OSError, StopIteration):
@@ -132,7 +132,7 @@ def write(
         "load": load,
     }
     lines = ",\n".join(json.dumps(_rounded(row), allow_nan=False) for row in rows)
-    # Renamed when it is whole: a benchmark that is stopped leaves the lines that were printed.
+    # Renamed when complete: a benchmark that is stopped leaves a file with the printed lines.
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     part.write_text(f'{json.dumps(content, allow_nan=False)[:-1]},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")

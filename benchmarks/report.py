@@ -1,12 +1,12 @@
-"""How long a report takes after the evaluation, how large its page is, and how soon a browser shows it.
+"""The time of a report after the evaluation, the size of its page, and the time until a browser shows it.
 
     python benchmarks/report.py [--json FILE] [--trials T] [--only page folder] [--boards tiny study ... large]
 
-Boards with histories have those of 500 trials of each cell at most, with four hyperparameters and 100 episodes; the
-paper's is 11 algorithms on 15 environments with 10,000 trials each. The evaluation is made with equal weights, because
-only what comes after it is timed. "page" is one HTML file, "folder" the page with all tables and all figures as PDF,
-drawn by two processes. The ratio is to judging the same scores so. A page is opened in Chromium three times: until it
-is interactive, the median; and how high it is before anything is unfolded, 1200 and 390 pixels wide.
+Boards with histories have those of up to 500 trials per cell, with four hyperparameters and 100 episodes; the paper's
+is 11 algorithms on 15 environments with 10,000 trials each. The evaluation uses equal weights, because it is not timed.
+"page" is one HTML file, "folder" the page with all tables and all figures as PDF, drawn by two processes. The ratio is
+to judging the same scores in this way. A page is opened in Chromium three times: the median time until it is
+interactive, and its height before anything is unfolded, 1200 and 390 pixels wide.
 """
 
 import argparse
@@ -37,7 +37,7 @@ BOARDS = {
     "paper": (11, 15, 10_000, True),
     "large": (50, 57, 100, True),
 }
-#: Those of which the folder is measured.
+#: The boards whose folder is measured.
 FOLDERS = ("small", "paper")
 PARTS = ("page", "folder")
 WORKERS = 2
@@ -58,7 +58,7 @@ def scores(algorithms: int, environments: int, trials: int) -> ScoreTable:
 
 
 def histories(table: ScoreTable, most: int = 500, episodes: int = 100) -> Histories:
-    """Return what so many trials could have left."""
+    """Return generated histories of trials."""
     rng = np.random.default_rng(1)
     cells = {}
     for a, algorithm in enumerate(table.algorithms):
@@ -73,7 +73,7 @@ def histories(table: ScoreTable, most: int = 500, episodes: int = 100) -> Histor
 
 
 def shown(page: Path) -> dict[str, Any]:
-    """Return how soon Chromium can use a page, and how high it is."""
+    """Return the time until a page is interactive in Chromium, and its height."""
     from playwright.sync_api import sync_playwright
 
     found: dict[str, Any] = {}

@@ -1,9 +1,9 @@
-"""What a compiled agent costs in an environment stepped from Python: its steps against those of the environment alone.
+"""The cost of a compiled agent in an environment stepped from Python: its steps against those of the environment alone.
 
     python benchmarks/stepped.py [--json FILE] [--rounds N]
 
-Rounds are interleaved and the best of each is kept, in processor's time. Alone, the environment repeats the actions 0
-and 1 in turn; the agent is Sarsa(lambda), over 20 Fourier features in CartPole-v1 and a table in FrozenLake-v1.
+Rounds are interleaved and the best of each is kept, in CPU time. Alone, the environment gets the actions 0 and 1 in
+turn; the agent is Sarsa(lambda), over 20 Fourier features in CartPole-v1 and a table in FrozenLake-v1.
 """
 
 import argparse

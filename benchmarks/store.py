@@ -1,12 +1,12 @@
-"""How fast a study's results are written and loaded, and how large they are, against a plain CSV file.
+"""The speed of writing and loading a study's results, and their size, against a plain CSV file.
 
     python benchmarks/store.py [--json FILE] [--rows N] [--written N] [--rounds N]
 
 Rows: {"batch", "returns", "rows_per_second", "vs_csv"}, {"layout", "bytes_per_row", "vs_csv"} and {"load_rows",
-"seconds", "vs_csv"}; vs_csv is a ratio of speeds, and of sizes where it is about bytes. The peer is what one writes
-without a store: a CSV file that a line per trial is appended to, flushed after each batch, with the draws in columns of
-their own; it is loaded with Python's csv module. A flush leaves the line to the operating system, the store waits for
-the disk. The trials are like those of Sarsa on Cart-Pole: six draws, four parameters, 100 + 30 returns.
+"seconds", "vs_csv"}; vs_csv is a ratio of speeds, or of sizes for bytes. The peer is the usual alternative to a store:
+a CSV file with an appended line per trial, flushed after each batch, with the draws in separate columns; it is loaded
+with Python's csv module. A flush passes the line to the operating system, the store waits for the disk. The trials are
+like those of Sarsa on Cart-Pole: six draws, four parameters, 100 + 30 returns.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from untuned.collect.store.store import Store
 from untuned.collect.trial import Trial
 from untuned.scores import ScoreTable
 
-#: Those of the paper, and as many environments: cells of 10,000 trials make 1.65 million.
+#: The paper's algorithms, and as many environments: cells of 10,000 trials make 1.65 million.
 ALGORITHMS = [f"algorithm-{number}" for number in range(11)]
 ENVIRONMENTS = [f"environment-{number}" for number in range(15)]
 FACTS = {
@@ -42,7 +42,7 @@ MOST_WRITTEN = {1: 2000, 100: 20000, 1000: 50000}
 
 
 def trials(rows: int, returns: bool) -> list[Trial]:
-    """Return so many trials, their cells in turn, as several workers would deliver them."""
+    """Return trials, their cells in turn, as several workers would deliver them."""
     stream = random.Random(1)
     noise = np.random.default_rng(1)
     cells = itertools.cycle(itertools.product(ALGORITHMS, ENVIRONMENTS))
@@ -109,7 +109,7 @@ _COLUMNS = [each.name for each in dataclasses.fields(Trial) if each.name not in 
 
 
 def load_csv(path: Path) -> ScoreTable:
-    """Return the scores of a CSV file, as one reads it."""
+    """Return the scores of a CSV file, read in the usual way."""
     algorithm, environment, score = (_COLUMNS.index(name) for name in ("algorithm", "environment", "score"))
     cells: dict[tuple[str, str], list[float]] = {}
     with path.open(newline="") as file:
@@ -144,7 +144,7 @@ def measure_writing(written: int | None, rounds: int) -> Iterator[recording.Row]
 
 
 def measure_loading(rows: int, rounds: int) -> Iterator[recording.Row]:
-    # The same few thousand trials under ever new numbers: what is stored in a row does not change how it is read.
+    # The same few thousand trials under new numbers: the content of a row does not affect reading speed.
     few = trials(165 * 20, returns=False)
     with tempfile.TemporaryDirectory() as folder:
         study, path = Path(folder) / "study", Path(folder) / "scores.csv"

@@ -1,4 +1,4 @@
-"""How often bootstrap intervals of familiar summaries miss, beside guaranteed ones of the same quantity.
+"""How often bootstrap intervals of common summaries miss, compared with guaranteed ones of the same quantity.
 
     python benchmarks/summary_coverage.py [--json FILE] [--data-sets 300] [--resamples 1000] [--trials 5 10 30]
                                           [--populations normal ...] [--workers 1]
@@ -7,7 +7,7 @@ The populations are those of the lab and of `benchmarks/comparison.py`, whose tr
 improvement of one algorithm over another and the mean, averaged over environments, and the interquartile mean of all
 scores. Every interval is for one of them, at 95 %. The guaranteed method for the probability of improvement is the
 head-to-head interval of `pooled`; means and interquartile means have none without a declared range. Data set number k
-is about algorithm or pair number k, counted around.
+is about algorithm or pair number k, cyclically.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def rows(name: str, trials: int, data_sets: int, resamples: int) -> list[dict[st
                 },
             )
             slack = ROUNDING * max(1.0, abs(truth))
-            # Without an interval nothing was said that could be wrong; it is counted apart.
+            # Without an interval nothing can be wrong; this is counted separately.
             there = math.isfinite(low) and math.isfinite(high)
             row["none"] += not there
             row["missed"] += there and not low - slack <= truth <= high + slack

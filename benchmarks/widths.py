@@ -1,13 +1,13 @@
-"""How wide the intervals on a percentile are, by method, number of trials and kind of scores.
+"""The width of the intervals on a percentile, by method, number of trials and kind of scores.
 
     python benchmarks/widths.py [--json FILE] [--samples N] [--level D] [--trials T ...] [--block B ...]
 
 Prints mean half widths, one line per population and number of trials. Two samples of T scores each. The populations:
 normal distributions whose shift makes the percentile .5, .8 or .99; a constant score against one of two values (z =
-.9), where all pairings are alike and nothing is to be gained from them; and five levels with many ties. All methods at
-the same level for the pair, .05/165 unless told, except that the paper's bands, which are one per sample, have it each.
-With --block, betting (in trials per block) and pairing (in most trials per block) are measured with other blocks than
-their own too.
+.9), where all pairings are equivalent, so averaging over them gains nothing; and five levels with many ties. All
+methods use the same level for the pair, .05/165 by default, except that each of the paper's bands, one per sample, has
+it. With --block, betting (in trials per block) and pairing (in most trials per block) are also measured with other
+blocks.
 """
 
 import argparse
@@ -33,7 +33,7 @@ Interval = Callable[[ScoreTable, tuple[Pool, ...], Percentiles, float], tuple[Fl
 
 
 def shifted(z: float) -> Draw:
-    """Return how to draw from normal distributions with this percentile."""
+    """Return a function that draws from normal distributions with this percentile."""
     shift = math.sqrt(2.0) * float(ndtri(z))
     return lambda rng, trials: (rng.normal(shift, 1.0, trials), rng.normal(0.0, 1.0, trials))
 

@@ -35,7 +35,7 @@ def arrow(ax: Any, start: tuple[float, float], end: tuple[float, float], text: s
 
 
 def pipeline() -> Any:
-    """Draw the way from trials to a report."""
+    """Draw the pipeline from trials to a report."""
     figure, ax = plt.subplots(figsize=(8.6, 2.9))
     row = [
         ("a study\n(algorithms,\nenvironments)", 1),

@@ -1,8 +1,8 @@
-r"""Equations of the documentation: TeX, which GitHub draws as well, becomes MathML, which browsers draw by themselves.
+r"""Equations of the documentation: TeX, which GitHub renders too, becomes MathML, which browsers render natively.
 
 `pymdownx.arithmatex` protects everything between dollars from Markdown, and this extension of Python-Markdown turns it
-into MathML when the site is built. So a page needs no script and no network; the font is among the stylesheets. TeX
-that the converter does not know would be copied to the page; here it is an error, which stops the build.
+into MathML when the site is built. So a page needs no script and no network; the font is among the stylesheets. The
+converter would copy unknown TeX to the page; here it is an error, which stops the build.
 
 A numbered equation is an anchor and a display with a tag:
 
@@ -30,25 +30,25 @@ _DISPLAY = re.compile(
     flags=re.DOTALL,
 )
 _TAG = re.compile(r"\\tag\{([^}]*)\}")
-# Signs of TeX that was not understood.
+# Signs of unconverted TeX.
 _LEFT_OVER = re.compile(r"<mi>(?:\\[^<]*|&)</mi>|<mspace linebreak|<mi>_</mi>|<m\w+><merror")
 _TIGHT = 'lspace="0" rspace="0"'
 _THIN = '<mspace width="0.167em" />'
-# What the converter makes is right but badly spaced: to it names are operators, a bar or a slash is like a plus sign, a
-# colon is like a comma.
+# The converter's output is correct but badly spaced: it treats names as operators, a bar or a slash like a plus sign, a
+# colon like a comma.
 _SPACING = (
     (re.compile(r"<mo(?: movablelimits=\"true\")?>([A-Za-z]{2,})</mo>"), r"<mi>\1</mi>"),
     (re.compile(r'<mo(?: stretchy="false")?>(&#x0007C;|&#x02016;|\|)</mo>'), rf'<mo {_TIGHT} stretchy="false">\1</mo>'),
     (re.compile(r"<mo>(&#x0002F;)</mo>"), rf"<mo {_TIGHT}>\1</mo>"),
     (re.compile(r"<m[io]>(&#x0003A;|:)</m[io]>"), r'<mo lspace="0.28em" rspace="0.28em">\1</mo>'),
-    # Browsers know no bold but that of the character itself.
+    # Browsers support bold only as a property of the character.
     (re.compile(r'<mn mathvariant="bold">1</mn>'), "<mn>&#x1D7CF;</mn>"),
     (re.compile(r"<mo>(&#x02026;|&#x0221E;)</mo>"), r"<mi>\1</mi>"),
     (re.compile(r"<mi>(&#x02032;)</mi>"), r"<mo>\1</mo>"),
     (re.compile(r"(</m(?:i|n|row|sub|sup|frac)>)(<mi>(?:log|exp)</mi>|<mtext>kl</mtext>)"), rf"\1{_THIN}\2"),
     (re.compile(r"(<mi>(?:log|exp)</mi>)(?=<m(?:i|n|frac)>)"), rf"\1{_THIN}"),
 )
-# Under, not beside, as in print.
+# Below, not to the right, as in print.
 _LIMITS = re.compile(r"\\(max|min|sup|inf|sum|prod)_")
 
 
@@ -56,7 +56,7 @@ class Equations(Extension):  # type: ignore[misc]  # Python-Markdown has no type
     """The extension, for `markdown_extensions` of the site."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register what turns TeX into MathML, after everything else has written its HTML."""
+        """Register the conversion of TeX to MathML, after all other extensions have written their HTML."""
         md.postprocessors.register(_MathML(md), "equations", -10)
 
 
@@ -96,14 +96,14 @@ def mathml(tex: str, *, display: bool = False) -> str:
     Parameters
     ----------
     tex
-        Without dollars and without a tag.
+        The expression, without dollars and without a tag.
     display
-        Whether it has a line of its own.
+        Whether it is on a line of its own.
 
     Raises
     ------
     ValueError
-        For TeX that the converter does not understand.
+        For TeX that the converter does not support.
     """
     source = _LIMITS.sub(r"\\\1\\limits_", tex) if display else tex
     found = convert(source.strip(), display="block" if display else "inline")

@@ -12,7 +12,7 @@ PICTURES = PAGE.parent / "images" / "figures"
 
 
 def code(text: str) -> list[tuple[str | None, str]]:
-    """Return the blocks of Python of a page: the file that a block is, or None, and its text."""
+    """Return the Python blocks of a page: the name of the block's file, or None, and its text."""
     found = re.findall(r'^```python(?: title="([^"]+)")?\n(.*?)^```', text, flags=re.M | re.S)
     return [(file or None, block) for file, block in found]
 

@@ -1,8 +1,8 @@
-"""Fetch every external link of the documentation, and say which do not answer. Needs a network.
+"""Fetch every external link of the documentation, and report those that do not answer. Needs a network.
 
     python docs_tools/links.py
 
-Which links there are is in docs_tools/links.txt, one per line, sorted; a test compares it with the pages.
+The links are listed in docs_tools/links.txt, one per line, sorted; a test compares it with the pages.
 """
 
 import re
@@ -15,15 +15,15 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("links.txt")
 
-#: An address, with pairs of round brackets in it; a single closing one ends the link in Markdown.
+#: An address, which may contain pairs of parentheses; a single closing one ends the link in Markdown.
 _ADDRESS = r"https?://(?:[^\s<>\"'\]()]|\([^\s()]*\))+"
 
-#: Servers that refuse programs answer so; a person's browser gets the page.
+#: The answers of servers that refuse programs; a browser gets the page.
 _REFUSALS = {401, 403, 405, 418, 429}
 
 
 def links(texts: Iterable[str]) -> set[str]:
-    """Return the addresses in texts of Markdown, those in code left out."""
+    """Return the addresses in texts of Markdown, without those in code."""
     found: set[str] = set()
     for text in texts:
         prose = re.sub(r"^\s*(```|~~~).*?^\s*\1|`[^`\n]*`", "", text, flags=re.M | re.S)
@@ -32,8 +32,8 @@ def links(texts: Iterable[str]) -> set[str]:
 
 
 def problem(address: str) -> str | None:
-    """Return what is wrong with an address, None if it answers."""
-    # Some servers know no HEAD, and some no client without a name.
+    """Return the error of an address, None if it answers."""
+    # Some servers do not support HEAD, and some refuse clients without a name.
     asked = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0 (link check)"})
     try:
         with urllib.request.urlopen(asked, timeout=30):

@@ -1,4 +1,4 @@
-"""Suggestions for what people read: pages, docstrings, comments. It never fails a change: take what helps.
+"""Suggestions for pages, docstrings and comments. It never fails a change: use what helps.
 
 python docs_tools/prose.py            # everything
 python docs_tools/prose.py FILE ...   # some pages or modules
@@ -16,14 +16,20 @@ from pathlib import Path
 import codespell_lib
 
 ROOT = Path(__file__).parents[1]
-#: What codespell reads, code as well: its table of common misspellings has nearly no false alarms.
+#: The files for codespell, including code: its table of common misspellings has almost no false alarms.
 TREE = ("src", "tests", "benchmarks", "examples", "docs_tools", "docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-#: American spellings that are British too, of another word (a meter measures, a program is run), or names.
+#: American spellings that are also British spellings of another word (a meter measures, a program is run), or names.
 ALSO_BRITISH = {"check", "checks", "license", "meter", "meters", "optimization", "practice", "program", "programs"}
 #: Phrases that a programmer would not search for, and what to write instead.
 PLAINER = {
     "whoever": "the reader, the caller, the user",
     "nobody": "no one; or say who",
+    "somebody": "the user; or passive",
+    "everybody": "all algorithms, all users",
+    "at the most": "at most",
+    "at the least": "at least",
+    "anew": "again, re-",
+    "keeps its word": "holds its level",
     "is no": "is not a",
     "goes on": "resumes, continues",
     "went wrong": "failed",
@@ -46,7 +52,7 @@ def american() -> dict[str, str]:
 
 
 def sentences(markdown: str) -> str:
-    """Return a page with its lines as they are and blanks for code, formulas, addresses and what the builder reads."""
+    """Return a page with the same lines, and blanks for code, formulas, addresses and directives."""
 
     def blank(found: re.Match[str]) -> str:
         return re.sub(r"\S", " ", found[0])
@@ -57,7 +63,7 @@ def sentences(markdown: str) -> str:
 
 
 def docstrings(source: str) -> str:
-    """Return a module with its docstrings where they are, and blank lines for everything else."""
+    """Return the docstrings of a module at their lines, and blank lines for everything else."""
     lines = [""] * len(source.splitlines())
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
@@ -71,7 +77,7 @@ def docstrings(source: str) -> str:
 
 
 def suggestions(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line numbers, what is there, and what it could be."""
+    """Yield line numbers, the words found, and the suggestions."""
     phrases = re.compile(rf"\b(?:{'|'.join(PLAINER)})\b", flags=re.I)
     for number, line in enumerate(text.splitlines(), 1):
         for word in re.findall(r"(?<![\w./\\-])[A-Za-z][a-z]+(?![\w(/])", line):

@@ -1,6 +1,6 @@
 """Which reinforcement-learning algorithms perform well across many environments with little or no tuning?
 
-Public are the names that `dir(untuned)` lists, and nothing else. Each is loaded when it is first used.
+The public names are those that `dir(untuned)` lists, and no others. Each is loaded when it is first used.
 
 - Judge: `read_scores`, `ScoreTable`; `check`, `Diagnosis`; `evaluate`, `Judging`, `Evaluation`; `plan`, `design`;
   `report`, `Report`, `read_histories`.

@@ -1,4 +1,4 @@
-"""Compiled agents and their features, for a `Definition` of your own.
+"""Compiled agents and their features, for your own `Definition`.
 
 ``docs/algorithms.md`` builds one; ``docs/agents.md`` says how each agent learns.
 """

@@ -54,21 +54,21 @@ def evaluate(
     progress: Steps | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Return which algorithms perform well across all environments, with intervals that account for all uncertainty.
+    """Return which algorithms perform well across all environments, with confidence intervals for all uncertainty.
 
     Parameters
     ----------
     scores
-        A `ScoreTable`, or what `untuned.read_scores` makes one of: the path of a file, of a folder with logs, of a
+        A `ScoreTable`, or anything that `untuned.read_scores` accepts: the path of a file, of a folder with logs, of a
         study; a data frame, ``{algorithm: {environment: scores}}``, an array [algorithm, environment, trial].
     judging
         Options as one record; options given by name override its fields.
     approximate
-        Whether to add what the bootstrap says, which guarantees nothing: ``evaluation.approximate``.
+        Whether to add the bootstrap's verdicts, which guarantee nothing: ``evaluation.approximate``.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         The options of `Judging`: ``intervals``, ``delta``, ``weights`` and others; and those of `untuned.read_scores`:
         ``reduce``, ``ranges``, ``identical``, column names and others. ``accept`` names serious findings of
@@ -132,7 +132,7 @@ def compare_methods(
     progress: "Resampling | None" = None,
     **options: Any,
 ) -> "MethodComparison":
-    """Return what each way of evaluating concludes from the same scores, where they disagree, and why.
+    """Compare the conclusions of each way of evaluating the same scores: where they disagree, and why.
 
     The ways are untuned's rankings and verdicts; the paper's three methods as published; mean, median and interquartile
     mean of min-max-normalised scores and the probability of improvement, with bootstrap intervals; performance ratios
@@ -147,19 +147,19 @@ def compare_methods(
     out
         Where to write a page that needs no network; None for none.
     delta
-        The probability that intervals may miss or aim to miss, 0.05 by default.
+        The guaranteed or nominal probability that intervals miss, 0.05 by default.
     resamples
-        Of bootstraps, 2,000 by default.
+        Number of resamples, 2,000 by default.
     seed
-        Where the bootstraps' random numbers begin, 0 by default.
+        Seed of the bootstraps, 0 by default.
     title
-        Of the page.
+        Title of the page.
     command
-        How to repeat it, for the page.
+        The command that reproduces the comparison, for the page.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         Those of `untuned.read_scores`.
 
@@ -214,7 +214,7 @@ def collect_scores(
     folder
         Where results go: by default next to the file, without its ``.toml``; for a `Study`, its name.
     shard
-        ``"3/16"``: only this part of the trials; `untuned.merge` puts parts together.
+        ``"3/16"``: only this part of the trials; `untuned.merge` joins the parts.
     replace
         Whether to set aside the trials of algorithms and environments that have changed, as for `Study.open`.
     **options
@@ -244,7 +244,7 @@ def summarize(
 ) -> "Summaries":
     """Return summaries of normalised scores with bootstrap intervals, approximate, and the guaranteed verdicts.
 
-    Every cell is resampled by itself; cells may have different numbers of runs. Within an environment all runs weigh
+    Every cell is resampled separately; cells may have different numbers of runs. Within an environment all runs weigh
     the same.
 
     Parameters
@@ -256,26 +256,26 @@ def summarize(
         the probability of improvement of all pairs; ``"profile"`` and ``"mean-profile"`` for performance profiles; or a
         function of an algorithm's normalised scores, a list with an array for every environment.
     normalise
-        How scores come to a common scale: None for scores as they are; ``{environment: (zero, one)}`` for two reference
+        Normalisation: None for raw scores; ``{environment: (zero, one)}`` for two reference
         scores of each; ``"min-max"``, ``"mean-min-max"``, ``"range"`` for the declared ranges, ``"percentiles"``,
         ``"policy-percentiles"`` for built-in environments, ``"ratio:ALGORITHM"``; or `summaries.MinMax`, `Ratio`,
         `Percentiles`, `PolicyPercentiles`.
     weights
-        Of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
+        Weights of environments: ``"uniform"`` by default, ``"game"`` for those of the game, or a dictionary.
     interval
         ``"percentile"``, ``"basic"`` or ``"bca"``.
     delta
-        The probability with which every interval by itself aims to miss, 0.05 by default.
+        Nominal error probability of each interval, 0.05 by default.
     resamples
         How many resamples, 10,000 by default.
     seed
-        Where their random numbers begin, 0 by default.
+        Seed of the resamples, 0 by default.
     thresholds
-        Of performance profiles; unless given, from the lowest to the highest normalised score.
+        Thresholds of performance profiles; unless given, from the lowest to the highest normalised score.
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         Those of `untuned.read_scores`.
 
@@ -304,8 +304,8 @@ def summarize(
         found = read(scores, **options)
         table = found.table
         if len(table.algorithms) > 1:
-            beside = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
-            evaluation = evaluate(found, weights=beside, delta=delta, workers=workers, accept=options.get("accept"))
+            other = GAME if isinstance(weights, str) and weights == GAME else UNIFORM
+            evaluation = evaluate(found, weights=other, delta=delta, workers=workers, accept=options.get("accept"))
     if isinstance(weights, str) and weights not in (GAME, UNIFORM):
         raise InvalidInput(f"weights={weights!r}: pass 'uniform', 'game' or a dictionary by environment")
     if isinstance(weights, str) and weights == GAME:
@@ -365,7 +365,7 @@ def run(
     judging
         Options as one record; options given by name override its fields.
     workers
-        Trials at the same time, by default one per processor. No number depends on it.
+        Number of worker processes, by default one per processor. The results do not depend on it.
     progress
         As for `evaluate`.
     **options
@@ -375,9 +375,9 @@ def run(
     Raises
     ------
     AlgorithmFails
-        When all first trials of an algorithm failed, unless ``keep_going`` is True; what is finished is stored.
+        When all first trials of an algorithm failed, unless ``keep_going`` is True; finished trials are stored.
     Stopped
-        When ``stop`` returned True before everything was done; what is finished is stored.
+        When ``stop`` returned True before all trials were done; finished trials are stored.
     """
     from untuned.collect.session import Session
 
@@ -413,12 +413,12 @@ def race(
     stop: "Callable[[], bool] | None" = None,
     **options: Any,
 ) -> "Race":
-    """Run trials until a goal is reached, where they help most, and return what they show.
+    """Run trials where they help most until a goal is reached, and return the result.
 
-    Trials are run in rounds. After each, what the goal still needs decides which cells get how many more; algorithms
-    that no open pair needs get no more than their part as references takes. The probability that any verdict is ever
-    wrong stays at most delta, whatever the rule, however often the race is stopped and continued with another goal or
-    budget.
+    Trials are run in rounds. After each round, the open pairs of the goal decide how many more trials each cell gets;
+    algorithms that no open pair needs get only the trials they need as references. The probability that any verdict is
+    ever wrong stays at most delta, whatever the rule, and however often the race is stopped and continued with another
+    goal or budget.
 
     Parameters
     ----------
@@ -430,16 +430,16 @@ def race(
     folder
         Where results go, as for `collect_scores`; a race that is there is continued.
     hours
-        How long the race may take in all, by the clock, earlier sessions included; None for no limit. A round that is
-        under way then gets a tenth more.
+        Limit on the race's total wall-clock time, earlier sessions included; None for no limit. A round that is running
+        then gets 10 % more.
     max_trials
-        How many trials there may be in all; None for no limit.
+        Limit on the total number of trials; None for no limit.
     rule
-        Which cells the trials go to: ``"by-cost"``, ``"eliminate"``, ``"equal"``, or a function of a
+        Which cells get trials: ``"by-cost"``, ``"eliminate"``, ``"equal"``, or a function of a
         `untuned.types.View`.
     costs
-        Seconds per trial, [algorithm, environment], instead of what is measured; or the folder of a raced study, whose
-        record of costs is used, so that its race is replayed.
+        Seconds per trial, [algorithm, environment], instead of the measured ones; or the folder of a raced study, whose
+        recorded costs are used to replay its race.
     judging
         Options as one record; options given by name override its fields. Equal weights are the default of a race.
     replace
@@ -449,15 +449,15 @@ def race(
     engine
         What runs trials: ``"local"``, ``"ray"``, ``"in-process"``, or an object with the same methods.
     workers
-        Trials at the same time, by default one per processor.
+        Number of worker processes, by default one per processor.
     ray_address
         A running Ray cluster; without it Ray starts one on this machine.
     stop
-        Polled; once it returns True, the race stops, and what is finished is stored.
+        Polled; once it returns True, the race stops, and finished trials are stored.
     watch
         Called with the progress of a round.
     look
-        Called with what is known after every round.
+        Called with the standings after every round.
     progress
         Called with the progress of the final evaluation.
     **options
@@ -513,7 +513,7 @@ def plan(
     workers
         How many threads, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     most
         The largest number of trials per cell to look at; ten million by default.
     **options
@@ -556,13 +556,13 @@ def design(
     parallel: int = 1,
     hours: float | None = None,
 ) -> "Design":
-    """Return which differences of scores an experiment would find, before there are any scores.
+    """Return which differences of scores a planned experiment would detect; no scores are needed.
 
     The scores are simulated: normal within a cell, the algorithms' means spread at random by half a standard deviation
-    of a single trial, and on every environment moved at random by ``heterogeneity`` of them. The differences are those
-    of the aggregate scores under equal weights, between 0 and 1, which `pooled` decides. The probability of finding one
-    is an average: it is smaller where all algorithms are close, larger where the others are far apart. It takes a few
-    seconds.
+    of a single trial, and shifted at random on every environment by ``heterogeneity`` standard deviations. The
+    differences are those of the aggregate scores under equal weights, between 0 and 1, decided by `pooled`. The
+    probability of detecting one is an average: it is smaller where all algorithms are close, larger where the others
+    are far apart. The simulation takes a few seconds.
 
     Pass one of ``trials``, ``difference`` and ``hours``, or none. What 5 trials per cell would find, the usual number
     in papers, is computed in any case: ``found.five``.
@@ -572,29 +572,29 @@ def design(
     algorithms, environments
         How many.
     trials
-        The number of trials in every cell, or several; by default 5, 10, 30 and 100.
+        Trials per cell, one number or several; by default 5, 10, 30 and 100.
     difference
-        A difference worth finding: the number of trials that it takes is computed.
+        A difference worth detecting: computes the number of trials that it takes.
     power
-        The probability with which a difference is to be found.
+        The probability of detecting a difference.
     heterogeneity
         How much environments disagree on the algorithms, from 0 to 10: 0 if every environment says the same.
     delta
-        The probability that any verdict is allowed to be wrong, in (0, 0.5].
+        The allowed probability that any verdict is wrong, in (0, 0.5].
     weights
         ``"both"``, the default, where the ranking under the game's weights has half of delta; ``"uniform"`` for equal
         weights alone.
     seed
-        Where the random numbers begin.
+        Seed of the simulation.
     workers
         How many threads, by default one per processor; no number depends on it.
     seconds
-        How long one trial takes, on average over all cells: the hours of the experiment are stated too.
+        Duration of one trial, on average over all cells; the result then includes the hours of the experiment.
     parallel
         With ``seconds``: how many trials run at the same time.
     hours
-        With ``seconds``: the hours that there are. The number of trials per cell that fits into them is computed, and
-        which differences it finds.
+        With ``seconds``: the available hours. Computes how many trials per cell fit into them, and which differences
+        these detect.
 
     Examples
     --------
@@ -643,7 +643,7 @@ def report(
     out: str | Path | None = None,
     *,
     title: str | None = None,
-    beside: Sequence[str | Method | Evaluation] = (),
+    compare_with: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: "bool | Plan" = False,
     approximate: bool = False,
@@ -663,8 +663,8 @@ def report(
         A file that ends in .html: one page that needs no network. Anything else is a folder for the page, all tables
         (Markdown, CSV, LaTeX), all figures, and the numbers as JSON. None writes nothing; `Report.save` does later.
     title
-        Of the page.
-    beside
+        Title of the page.
+    compare_with
         Interval methods to compare with, all other options equal, or evaluations of the same scores.
     study
         The folder of the study that the scores come from, for its learning curves and hyperparameters; not needed where
@@ -672,15 +672,15 @@ def report(
     planned
         Whether to add a `plan` for every ranking, which can take as long as judging; or a plan itself.
     approximate
-        Whether to add what the bootstrap says, which guarantees nothing.
+        Whether to add the bootstrap's verdicts, which guarantee nothing.
     formats
-        Of the figures in a folder: "pdf", "svg", "png".
+        File formats of the figures in a folder: "pdf", "svg", "png".
     command
-        The command that the page shows for making it again.
+        The command that reproduces the page, shown on it.
     workers
         How many threads judge, by default one per processor; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     **options
         For `evaluate`.
 
@@ -694,7 +694,7 @@ def report(
     from untuned.reports.report import judged_alike, made
 
     judging, reading = (source.judging, options) if isinstance(source, Evaluation) else _judging(READING, **options)
-    check_report(out, judging, beside=beside, study=study, planned=bool(planned), formats=formats)
+    check_report(out, judging, compare_with=compare_with, study=study, planned=bool(planned), formats=formats)
     if not isinstance(source, Evaluation | Imported):
         source = read(source, **reading)
     found = _judged(source, workers, progress, options)
@@ -705,7 +705,7 @@ def report(
         found,
         title=title,
         command=command,
-        beside=judged_alike(found, beside, workers=workers, progress=progress),
+        compare_with=judged_alike(found, compare_with, workers=workers, progress=progress),
         study=study,
         histories=_histories(found, folder) if folder is not None else getattr(source, "histories", None),
         plans=plans(found, workers=workers, progress=progress) if planned is True else (planned,) if planned else (),
@@ -720,17 +720,17 @@ def check_report(
     out: str | Path | None,
     judging: Judging,
     *,
-    beside: Sequence[str | Method | Evaluation] = (),
+    compare_with: Sequence[str | Method | Evaluation] = (),
     study: str | Path | None = None,
     planned: bool = False,
     formats: Sequence[str] = ("pdf",),
 ) -> None:
-    """Raise before the scores are judged what `report` would raise afterwards."""
+    """Raise early, before the scores are judged, the errors that `report` would raise afterwards."""
     from untuned.reports.report import check_place
 
     if out is not None:
         check_place(out)
-    for each in beside:
+    for each in compare_with:
         if isinstance(each, str | Method):
             dataclasses.replace(judging, intervals=each)
     if planned:

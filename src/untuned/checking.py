@@ -1,4 +1,4 @@
-"""Whether scores may be judged: what the doctor finds, and what stops an evaluation."""
+"""Whether scores may be judged: the findings of the checks, and which of them stop an evaluation."""
 
 import dataclasses
 import shlex
@@ -17,14 +17,14 @@ from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.scores import NotFinite
 
-#: Findings that an evaluation says elsewhere.
+#: Findings that an evaluation reports elsewhere.
 _TOLD = ("failed-trials", "missing-cells", "few-runs")
 
 
 def check(source: Any, *, tell: Callable[[int, int], None] | None = None, **options: Any) -> Diagnosis:
-    """Return what is wrong with scores, as far as scores can show it, before they are judged.
+    """Check scores before they are judged, and return everything suspicious that they show.
 
-    Of a study, every stored trial is verified first.
+    For a study, every stored trial is verified first.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def check(source: Any, *, tell: Callable[[int, int], None] | None = None, **opti
         What `untuned.read_scores` takes: paths of files, folders or a study, a data frame, a dictionary, an array, a
         `ScoreTable`.
     tell
-        Called now and then with the number of a study's trials that were verified, and how many there are.
+        Called repeatedly with the number of a study's trials verified so far, and the total.
     **options
         For `untuned.read_scores`.
 
@@ -81,7 +81,7 @@ def _damaged(path: Path, damage: tuple[str, ...]) -> Finding:
         f"The results are damaged in {counted(len(damage), 'place')}.",
         "What is read there is not what was stored, so nothing is judged before it is repaired.",
         f"Bring back a copy; or `untuned repair {shlex.quote(str(path))}` sets the damaged trials "
-        "aside, and running the study again collects them anew. Nothing else was looked at.",
+        "aside, and running the study again collects them again. Nothing else was checked.",
         damage,
     )
 
@@ -92,7 +92,7 @@ def _findings(source: Imported) -> tuple[Finding, ...]:
 
 
 def sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
-    """Return what a reader of the verdict must know about the scores; raise where no guarantee would hold.
+    """Return the findings that a reader of the verdict must know; raise where no guarantee would hold.
 
     The trials of a study are independent by design, so nothing in their scores is a reason to refuse them.
     """
@@ -104,19 +104,19 @@ def sound(source: Imported, accepted: Sequence[str]) -> tuple[Finding, ...]:
     for each in found:
         if each.severity == "serious" and each.code not in accepted and source.study is None:
             raise InvalidInput(
-                f"{each.found} {each.why} {each.remedy} If you have looked into it and the scores are right, accept "
+                f"{each.found} {each.why} {each.remedy} If you have checked that the scores are right, accept "
                 f"the finding: accept=[{each.code!r}]"
             )
     return tuple(each for each in found if each.severity != "note")
 
 
 def told(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Return findings as sentences, without those that results say by themselves."""
+    """Return findings as sentences, without those that the results already state."""
     return tuple(f"{each.found} {each.why}" for each in findings if each.code not in _TOLD)
 
 
 def with_findings(found: Evaluation, source: Imported, findings: Sequence[Finding]) -> Evaluation:
-    """Return an evaluation that says what was recognised and found in its scores."""
+    """Return an evaluation that records what was recognised and found in its scores."""
     origin = {**found.provenance, **({"recognised as": source.summary} if source.summary else {})}
     return dataclasses.replace(
         found,
@@ -131,8 +131,8 @@ def _not_finite(error: NotFinite) -> Finding:
         "not-finite",
         "serious",
         f"{error.count:,} {'score is' if error.count == 1 else 'scores are'} NaN or infinite.",
-        "A trial without a score is a trial, and often the one that matters: without it the others look better.",
-        "Give it the score it deserves, or declare what the worst score is: `--range NAME=LOW:HIGH --nonfinite worst`. "
-        "Nothing else was looked at.",
+        "A failed trial counts: dropping it makes its algorithm look better than it is.",
+        "Give it the score it deserves, or declare the worst score: `--range NAME=LOW:HIGH --nonfinite worst`. "
+        "Nothing else was checked.",
         error.cells,
     )

@@ -1,9 +1,9 @@
-"""The one way this package compiles: the flags, and where compiled code is kept.
+"""How this package compiles kernels: the flags, and where compiled code is cached.
 
-Two rules live here. Breaking either silently gives wrong numbers:
+Two rules matter. Breaking either silently gives wrong numbers:
 
 - **Flags.** ``fastmath=True``, or ``nsz`` together with ``reassoc``, removes every test for NaN and infinity, and
-  diverged trials would pass as healthy ones. ``reassoc`` and ``contract`` alone keep those tests and the speed.
+  diverged trials would pass as healthy ones. ``reassoc`` and ``contract`` alone keep those tests, and the speed.
 - **Cache.** Numba's disk cache notices a change in a function's own file, not in the files of what it calls. So the
   cache directory of a family of kernels is named by a hash over *all* its sources, the flags and the versions of the
   compiler.
@@ -42,14 +42,14 @@ ORDERED_LICENCES: set[str] = set() if STRICT else {"contract"}
 
 
 class Compiler:
-    """Compiles one family of kernels, and knows what its results depend on.
+    """Compiles one family of kernels, and knows which sources its results depend on.
 
     Parameters
     ----------
     name
-        What the family is called; its cache directory begins with it.
+        Name of the family; its cache directory begins with it.
     root
-        The directory below which its sources are.
+        The root directory of its sources.
     decisive
         Patterns, relative to ``root``, of every source whose content decides what the kernels return.
     """
@@ -66,14 +66,14 @@ class Compiler:
         return tuple(sorted(path for pattern in self.decisive for path in self.root.glob(pattern)))
 
     def _fingerprint(self) -> str:
-        # Every byte, comments and all: numba's cache does not notice what a kernel calls, and stale code is silent.
+        # Every byte, comments included: numba's cache ignores changes in functions that a kernel calls, silently.
         digest = hashlib.blake2b(digest_size=8)
         for path in self.sources():
             source = path.read_bytes()
             digest.update(f"{path.relative_to(self.root).as_posix()}\0{len(source)}\0".encode())
             digest.update(source)
         versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version_info[:2])
-        # Which instructions a processor has decides roundings too.
+        # The processor's instructions affect rounding too.
         machine = (llvmlite.binding.get_host_cpu_name(), INTERPRETED)
         digest.update(repr((sorted(LICENCES), sorted(ORDERED_LICENCES), versions, machine)).encode())
         return digest.hexdigest()
@@ -108,10 +108,10 @@ class Compiler:
         ordered
             Keep the order of floating-point operations as written.
         inline
-            Make the compiler put the code into every caller, so that constant arguments choose branches there.
+            Inline the code into every caller, so that constant arguments select branches at compile time.
         brief
-            Called from Python, keep the interpreter lock: getting it back from another thread takes longer than the
-            work.
+            Keep the interpreter lock when called from Python: getting it back from another thread takes longer than
+            the work.
         """
 
         def compile_(target: F) -> F:

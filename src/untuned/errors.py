@@ -5,7 +5,7 @@
     UntunedError                 everything this package raises on purpose
     ├── InvalidInput             a value that is not allowed (also a ValueError)
     │   ├── UnknownName          a name that is not registered; says which is nearest
-    │   └── AlgorithmFails       all first trials of an algorithm failed, so a run was stopped
+    │   └── AlgorithmFails       all first trials of an algorithm failed, so the run was stopped
     ├── StoreError               a study's results cannot be read or written as they are on disk
     ├── MissingExtra             an optional dependency is not installed (also an ImportError)
     ├── Stopped                  work was stopped on request before its end

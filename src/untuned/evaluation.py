@@ -1,4 +1,4 @@
-"""`Evaluation`: what judging found. Judging ends here, reporting begins."""
+"""`Evaluation`: the result of judging, and the input of reports."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -131,7 +131,7 @@ class Ranking:
 
     @property
     def heading(self) -> str:
-        """What stands above a table of it: ``"Equal weights (pooled)"``."""
+        """The heading of its table: ``"Equal weights (pooled)"``."""
         return f"{self.title[0].upper()}{self.title[1:]} ({self.method})"
 
     @property
@@ -142,7 +142,7 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class HeadToHead:
-    """Every two algorithms against each other alone: the mean over environments of the probability that a beats b.
+    """Head-to-head comparisons: the mean over environments of the probability that a beats b, other algorithms aside.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ def _shortest_cycle(better_ab: NDArray[np.bool_], start: int) -> tuple[int, ...]
 
 @dataclass(frozen=True)
 class Derived:
-    """What judging derived from its options and the size of the table; None for what the method does not use.
+    """Values that judging derived from its options and the size of the table; None for those the method does not use.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Derived:
 class Evaluation:
     """Scores of algorithms with intervals, verdicts and ranks, and everything they come from.
 
-    There is one `Ranking` for every weighting that was asked for. `score_a`, `pairs` and the other names of a ranking
+    There is one `Ranking` for every requested weighting. `score_a`, `pairs` and the other attributes of a ranking
     are those of the first; ``evaluation.under("uniform")`` puts another first. Arrays are in the order of `algorithms`
     and `environments`; tables, frames and JSON list the best algorithm first.
 
@@ -241,7 +241,7 @@ class Evaluation:
     scores
         The scores that were judged, for figures of the distributions; not part of the JSON.
     head_to_head
-        Every two algorithms against each other alone; None without weights that were fixed beforehand.
+        Head-to-head comparisons; None without weights that were fixed beforehand.
     derived
         What judging derived from the options.
     provenance
@@ -249,7 +249,7 @@ class Evaluation:
     warnings
         What a reader must know before quoting a number.
     approximate
-        The same scores judged by the bootstrap, which guarantees nothing; None unless it was asked for.
+        The same scores judged by the bootstrap, which guarantees nothing; None unless requested.
     findings
         What `untuned.check` found in the scores that a reader must know.
     """
@@ -370,7 +370,7 @@ class Evaluation:
     def settings(self) -> Mapping[str, object]:
         """The options in use and what was derived from them, as in the JSON."""
         derived = {name: value for name, value in asdict(self.derived).items() if value is not None}
-        # Of one environment there is one ranking, whatever was asked for.
+        # With one environment there is one ranking, whatever was requested.
         found = {
             "intervals": " and ".join(dict.fromkeys(each.method for each in self.rankings)),
             "weights": self.weights if len(self.rankings) == 1 else "both",
@@ -473,7 +473,7 @@ class Evaluation:
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What to do where a ranking decides nothing, and what it takes."""
+        """What to do next where a ranking decides nothing."""
         return next_steps(self)
 
     @property
@@ -616,7 +616,7 @@ class Evaluation:
             )
         weights = self.environment_weights
         content: dict[str, Any] = {
-            # First: who reads a ranking must know which scores are failures.
+            # First: readers of a ranking must know which scores are failures.
             "failures": self.failures,
             **self._ranking_facts(),
             "valid": self.valid,

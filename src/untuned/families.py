@@ -1,11 +1,11 @@
-"""Families: environments that are variants of one, and share what one environment counts."""
+"""Families: variants of one environment, which together weigh as much as one environment."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from untuned.errors import InvalidInput, UnknownName
 
-# NumPy takes time to load, which `untuned --help` does without.
+# NumPy takes time to load, and `untuned --help` does not need it.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -15,12 +15,12 @@ Families = Mapping[str, tuple[str, ...]]
 
 
 def checked(families: object) -> dict[str, tuple[str, ...]]:
-    """Return families as a copy whose form is right; `check` looks at the names.
+    """Return a copy of families after checking their form; `check` checks the names.
 
     Raises
     ------
     InvalidInput
-        For what is not ``{family: [environment, ...]}``, for an empty family, and for an environment in two.
+        For anything but ``{family: [environment, ...]}``, an empty family, or an environment in two families.
     """
     if not isinstance(families, Mapping):
         raise InvalidInput(
@@ -47,7 +47,7 @@ def checked(families: object) -> dict[str, tuple[str, ...]]:
 
 
 def check(families: Families, environments: Sequence[str]) -> None:
-    """Refuse families of environments that are not there, and names that mean an environment.
+    """Refuse families of unknown environments, and family names that are an environment's name.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def check(families: Families, environments: Sequence[str]) -> None:
 
 
 def among(families: Families | None, environments: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
-    """Return the families of some environments: what was left out is no variant any more."""
+    """Return the families restricted to some environments."""
     if families is None:
         return None
     kept = {name: tuple(each for each in variants if each in environments) for name, variants in families.items()}

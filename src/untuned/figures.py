@@ -1,8 +1,8 @@
 """Figures of an evaluation, for print and for the screen, drawn by matplotlib.
 
-Each function takes Axes to draw on, ``ax=``, or makes a Figure of its own; all return the Axes, those of grids a list,
-and ``axes.figure`` is the Figure. What a caption must say, such as the probability that intervals hold, is not drawn
-into a figure: `caption` returns it. `summary` makes a page, `save` writes a Figure, `save_all` every one there is. An
+Each function takes Axes to draw on, ``ax=``, or makes a new Figure; all return the Axes, those of grids a list,
+and ``axes.figure`` is the Figure. Text for the caption, such as the probability that intervals hold, is not drawn
+into a figure: `caption` returns it. `summary` makes a page, `save` writes a Figure, `save_all` writes all of them. An
 algorithm looks the same in all of them.
 """
 

@@ -14,7 +14,7 @@ class History:
     Attributes
     ----------
     scores
-        Of these trials, shape (T,); a failed trial has the score that the study counts for it.
+        Scores of these trials, shape (T,); a failed trial has the score that the study counts for it.
     hyperparameters
         By name the value of every trial, None where a trial did not draw it; empty where nothing is drawn.
     distributions
@@ -22,8 +22,8 @@ class History:
     returns
         The returns of every trial's episodes, in order; empty where none were kept.
     steps
-        At which step of its training a trial reached each of its returns, ascending, in the same shape; empty where
-        returns are those of episodes one after another.
+        The step of its training at which a trial reached each of its returns, ascending, in the same shape; empty where
+        returns are those of consecutive episodes.
     runs
         The name of every trial, its seed for example; empty where trials have numbers only.
     """
@@ -49,7 +49,7 @@ class Histories:
     facts
         How the trials were run, for readers: the study's seed, its metric and so on.
     unit
-        What `History.steps` count, as it stands below an axis: ``"step"``, ``"frame"``, ``"episode"``.
+        Unit of `History.steps`, for axis labels: ``"step"``, ``"frame"``, ``"episode"``.
     """
 
     cells: Mapping[tuple[str, str], History]

@@ -1,4 +1,4 @@
-"""Confidence intervals for one sample of scores, and `Method`, an interval method of your own."""
+"""Confidence intervals for one sample of scores, and `Method` for your own interval method."""
 
 from untuned.judge.intervals.dkw import Band as Band
 from untuned.judge.intervals.dkw import band as band

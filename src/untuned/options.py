@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Option:
-    """What the command line needs to know of an option.
+    """What the command line needs to know about an option.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def declared(record: type) -> dict[str, tuple[Field[Any], Option]]:
 
 
 def split(given: Mapping[str, Any], record: type, others: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options that belong to a record, and the rest, which ``others`` must name.
+    """Split options into those of a record and the rest, which must be among ``others``.
 
     Raises
     ------

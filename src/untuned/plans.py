@@ -8,8 +8,8 @@ from typing import Any, Literal
 from untuned.errors import UnknownName
 from untuned.verdicts import TITLES, Weighting
 
-#: Why no number is given: declared identical; equal scores; percentiles that no number separates; cells without
-#: trials, about which nothing can be predicted; a number beyond the most that was tried.
+#: Why there is no number: declared identical; equal scores; percentiles that no number of trials separates; cells
+#: without trials, for which nothing can be predicted; a number beyond the largest that was tried.
 Why = Literal["identical", "equal", "tied", "missing", "beyond"]
 
 #: Predictions beyond this multiple of the existing trials are guesses (benchmarks/plan.py).
@@ -50,7 +50,7 @@ class Plan:
     anytime
         Whether verdicts hold when results decided how many trials were run.
     delta
-        The probability that anything said of this ranking may be wrong: its part of the evaluation's delta.
+        The allowed probability that any statement on this ranking is wrong: its part of the evaluation's delta.
     algorithms
         Names.
     leader
@@ -140,7 +140,7 @@ class Plan:
         }
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the plan as sentences: what settles the leader, the rest, what nothing settles, and the caveats."""
+        """Return the plan as sentences: trials to decide the best, the other pairs, undecidable pairs, caveats."""
         if not self.pairs:
             return (f"Under {self.title} all pairs are decided: no more trials are needed.",)
         found = [*self._what_settles(), *self._what_does_not()]
@@ -193,7 +193,7 @@ class Plan:
         if self.missing:
             found.append(
                 f"{self.missing} {'cell has' if self.missing == 1 else 'cells have'} no trials: the numbers are those "
-                "at which pairs would be decided whatever is true there."
+                "at which pairs would be decided whatever their scores are."
             )
         return found
 
@@ -231,33 +231,33 @@ class Detectable:
 
 @dataclass(frozen=True, repr=False)
 class Design:
-    """Which differences an experiment would find, by simulation: a help for choosing its size, not a guarantee.
+    """Which differences an experiment would detect, by simulation: for choosing its size, without guarantee.
 
     Attributes
     ----------
     algorithms, environments
         How many.
     delta
-        The probability that anything that is said of the experiment may be wrong.
+        The allowed probability that any verdict of the experiment is wrong.
     power
-        The probability with which a difference is to be found.
+        The probability of detecting a difference.
     heterogeneity
         How much environments disagree on the algorithms, in standard deviations of a single trial.
     detectable
         What each number of trials would find under equal weights.
     five
-        What 5 trials per cell would find, the usual number in papers, whatever was asked about.
+        What 5 trials per cell would detect, the usual number in papers; always computed.
     difference, trials
-        A difference worth finding, and the number of trials per cell that finds it; None if none was asked about.
+        A difference worth detecting, and the number of trials per cell that detects it; None if not requested.
     game
-        The number of trials per cell below which no verdict at all is possible under the game's weights; None where
-        there is no ranking under these.
+        The number of trials per cell below which no verdict is possible under the game's weights; None without a
+        ranking under these.
     seconds
         How long one trial takes, on average over all cells; None if not given.
     parallel
         How many trials run at the same time.
     hours
-        The hours that there are: ``detectable`` has as many trials as fit into them. None if none were given.
+        The available hours: ``detectable`` has as many trials as fit into them. None if not given.
     """
 
     algorithms: int
@@ -367,13 +367,13 @@ class Design:
 
 
 def hours_of(trials: int, seconds: float, parallel: int) -> float:
-    """Return the hours that trials take of which some run at the same time: at least as long as one of them."""
+    """Return the hours of trials that run in parallel: at least as long as one trial."""
     return trials * seconds / min(parallel, trials) / 3600.0
 
 
 def in_words(hours: float) -> str:
     """Return a time in hours, minutes or seconds: 8.3 hours."""
-    # What would be rounded to 60 minutes is an hour.
+    # A time that rounds to 60 minutes is one hour.
     for unit, size in (("hour", 1.0), ("minute", 60.0), ("second", 3600.0)):
         number = hours * size
         if number >= 59.95 / 60.0:

@@ -1,4 +1,4 @@
-"""Ways to collect that tune hyperparameters first: tune-and-report, Dabney's procedure, the cross-environment setting.
+"""Protocols that tune hyperparameters first: tune-and-report, Dabney's procedure, the cross-environment setting.
 
 Each runs whole tuning procedures on a study's algorithms and environments, and returns one score per procedure: that is
 the only number in it that is independent of the others. ``docs/how-to/protocols.md`` says what each answers.

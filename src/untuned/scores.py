@@ -1,4 +1,4 @@
-"""`ScoreTable`: what was measured, and what is known about it before looking. Collecting ends here, judging begins.
+"""`ScoreTable`: all scores, with what was declared about them beforehand. The result of collecting, input of judging.
 
 Scores are i.i.d. within a cell (an algorithm on an environment) and independent between cells. Cells may have
 different numbers of trials, and none at all.
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Texts = NDArray[np.str_]
 
-#: The lowest and the highest score an environment can give; infinite where nothing is declared.
+#: The lowest and the highest possible score of an environment; infinite where nothing is declared.
 Range = tuple[float, float]
 #: Groups of algorithms whose definitions are the same: on every environment, or by environment.
 Identical = Sequence[Sequence[str]] | Mapping[str, Sequence[Sequence[str]]]
@@ -37,7 +37,7 @@ class NotFinite(InvalidInput):
     Parameters
     ----------
     message
-        Says where the first is, and what to do.
+        Location of the first one, and what to do.
     count
         How many there are.
     cells
@@ -336,7 +336,7 @@ class ScoreTable:
         )
 
     def __reduce__(self) -> tuple[Callable[..., "ScoreTable"], tuple[dict[str, Any]]]:
-        # Views of mappings cannot be pickled, and arrays forget there that they are read-only.
+        # Mapping views cannot be pickled, and pickled arrays lose their read-only flag.
         known = {each.name: getattr(self, each.name) for each in fields(self)}
         views = {name: dict(value) for name, value in known.items() if isinstance(value, Mapping)}
         return _restored, (known | views,)

@@ -1,14 +1,14 @@
-"""Digests of source code by its syntax tree: what decides numbers counts; texts for readers do not.
+"""Digests of source code by its syntax tree: code that affects results counts, text for readers does not.
 
 What is left out: comments and layout, docstrings and other strings that stand alone, the texts of messages (strings in
 ``raise``, ``print`` and ``warn``, the second half of ``assert``), and annotations of arguments, results and local
 variables, unless a decorator may read them. The dump of a tree is this module's own: `ast.dump` and
 `ast.unparse` differ between versions of Python.
 
-A function or class counts with what it uses, found by following names, through every module of the same folder; a
-name of another package counts by where it is imported from. That is read from the source, not from what is
-loaded: the same in every process, and unaffected by what a trial leaves behind in a module. So code that is reached
-through a computed name alone (``importlib``, ``getattr`` on an object) is not seen.
+A function or class counts with everything it uses, found by following names through every module of the same folder;
+a name of another package counts by where it is imported from. All of this is read from the source, not from loaded
+modules: it is the same in every process, and unaffected by changes that a trial makes to a module. Code that is
+reached only through a computed name (``importlib``, ``getattr`` on an object) is therefore not seen.
 """
 
 import ast
@@ -29,8 +29,8 @@ _LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
 #: The subpackages that are followed; the others run no trials.
 _FOLLOWED = (f"{_PACKAGE}.collect.", f"{_PACKAGE}.adapters.")
 
-#: Not followed from within the package: how kernels are compiled (each trial's own fingerprint has that), and
-#: registries (what was looked up counts by itself).
+#: Not followed from within the package: how kernels are compiled (part of each trial's own fingerprint), and
+#: registries (the object that was looked up counts instead).
 _NOT_FOLLOWED = {
     (f"{_PACKAGE}.collect.kernels.jit", None),
     (f"{_PACKAGE}.collect.definitions.registry", None),
@@ -40,7 +40,7 @@ _NOT_FOLLOWED = {
     (f"{_PACKAGE}.collect.environments.environment", "Environment"),
 }
 
-#: Methods of this package's classes that only show something, or say what to fingerprint.
+#: Methods of this package's classes that only display something, or say what to fingerprint.
 _SHOWING = {"__fingerprint__", "__repr__", "__str__", "_described", "describe", "facts", "render"}
 
 #: Decorators that read no annotations.
@@ -109,7 +109,7 @@ def class_code(class_: type) -> str | None:
     outermost = class_.__qualname__.partition(".")[0]
     try:
         module = _module_of(Path(names["__file__"]), names)
-        # The module may only import it; and a class made by a call may have a name that the module does not.
+        # The module may only import it, and a class made by a call may have a name unknown to the module.
         items = [each for each in module.resolved((outermost,), {}) if not isinstance(each, str)]
         return _hashed(_texts(items or [(module, None)]))
     except (KeyError, TypeError, *_UNREADABLE):
@@ -123,7 +123,7 @@ def _hashed(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-# Trees without what does not count.
+# Trees reduced to the parts that count.
 
 
 def _stripped(source: bytes) -> ast.Module:

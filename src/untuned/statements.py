@@ -1,4 +1,4 @@
-"""What an evaluation says as a whole: failures, rankings compared, head to head, next steps, a paragraph to paste."""
+"""Sentences about an evaluation: failures, rankings compared, head to head, next steps, a paragraph for a paper."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
     from untuned.plans import Plan
 
-#: How the sentence begins that a reader must not miss.
+#: The beginning of the sentence that a reader must not miss.
 OPPOSITE = "Opposite verdicts"
-#: Longer lists of pairs and of verdicts are cut, and the rest counted.
+#: Longer lists of pairs and of verdicts are truncated, with a count of the rest.
 _PAIRS = 4
 _CLAUSES = 6
 _FAILURES = 5
@@ -113,7 +113,7 @@ def _alone(each: "Evaluation", than: "Evaluation", alone: NDArray[np.bool_], tot
 
 
 def direct(evaluation: "Evaluation") -> tuple[str, ...]:
-    """Return what two algorithms' runs alone decide: how many pairs, cycles, and what no ranking decides."""
+    """Return the head-to-head verdicts: how many pairs, cycles, and pairs that no ranking decides."""
     found = evaluation.head_to_head
     if found is None:
         return ()
@@ -158,7 +158,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
 
 
 def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[str, ...]:
-    """Return what to do where a ranking decides nothing, and what it takes; nothing where every ranking decides some.
+    """Return next steps where a ranking decides nothing; none where every ranking decides some pair.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     if evaluation.valid and evaluation.approximate is None and evaluation.trials_ae[:, evaluation.counted].all():
         found.append(
             "For an approximate answer from these trials add --approximate (approximate=True), a bootstrap without "
-            "guarantee: it is wrong more often than it says, most of all with few trials."
+            "guarantee: it errs more often than its level says, most of all with few trials."
         )
     if plans:
         found += dict.fromkeys(plan.sentences()[0] for plan in plans)
@@ -283,7 +283,7 @@ def statement(evaluation: "Evaluation") -> str:
 
 
 def _looks(evaluation: "Evaluation") -> str:
-    """Return what the promise depends on, as something that was so."""
+    """Return the condition of the guarantee, in the past tense."""
     if not evaluation.anytime:
         given = any(each.weights == "given" for each in evaluation.rankings)
         others = ["the weights"] * given + ["the families"] * bool(variants(evaluation))

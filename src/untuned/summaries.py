@@ -1,4 +1,4 @@
-"""Summaries known from elsewhere, all approximate: interquartile mean, optimality gap, probability of improvement.
+"""Other common summaries, all approximate: interquartile mean, optimality gap, probability of improvement.
 
 `summarize` normalises scores and returns statistics with bootstrap intervals, with the guaranteed verdicts of the same
 scores. A statistic is a name or any function of an algorithm's normalised scores.

@@ -1,7 +1,7 @@
-"""Tables for pasting: an evaluation as Markdown, LaTeX and CSV.
+"""Tables for papers and programs: an evaluation as Markdown, LaTeX and CSV.
 
-Markdown and LaTeX are for readers: rounded, ``0.4623 (0.3904, 0.5537)`` and ``1 (2, 1)``, with a caption that says what
-is promised. CSV is for programs: every number in a column of its own, with all its digits, and names as they are.
+Markdown and LaTeX are for readers: rounded, ``0.4623 (0.3904, 0.5537)`` and ``1 (2, 1)``, with a caption that states
+the guarantee. CSV is for programs: every number in its own column, with all digits, and names unchanged.
 """
 
 from untuned.reports.tables.cells import Column as Column

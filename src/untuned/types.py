@@ -1,4 +1,4 @@
-"""Classes of the objects that functions return, for annotations and `isinstance`."""
+"""Classes of returned objects, for annotations and `isinstance`."""
 
 from untuned.collect.definitions.definition import Hyperparameter as Hyperparameter
 from untuned.collect.definitions.draw import Drawn as Drawn
@@ -33,9 +33,9 @@ from untuned.races.result import Race as Race
 from untuned.races.rules import View as View
 from untuned.races.standing import Standing as Standing
 from untuned.reproduction.agreement import Agreement as Agreement
-from untuned.reproduction.agreement import MeanBeside as MeanBeside
-from untuned.reproduction.agreement import RateBeside as RateBeside
-from untuned.reproduction.agreement import ScoreBeside as ScoreBeside
+from untuned.reproduction.agreement import MeanComparison as MeanComparison
+from untuned.reproduction.agreement import RateComparison as RateComparison
+from untuned.reproduction.agreement import ScoreComparison as ScoreComparison
 from untuned.reproduction.conclusions import Conclusion as Conclusion
 from untuned.reproduction.published import Entry as Entry
 from untuned.reproduction.result import Reproduction as Reproduction

@@ -1,4 +1,4 @@
-"""Verdicts: which algorithms are better than which, as far as bounds on differences show.
+"""Verdicts: which algorithms are better than which, from bounds on differences.
 
 All bounds hold at the same time, so all verdicts hold together: with probability at least 1 - delta not one "better" is
 wrong.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from untuned.scores import Floats
 
 Verdict = Literal["better", "worse", "not separable yet"]
-#: What is said of two algorithms without a verdict: everywhere, in these words.
+#: The wording for two algorithms without a verdict, the same everywhere.
 NOT_SEPARABLE: Literal["not separable yet"] = "not separable yet"
 #: Where weights come from: the game's equilibrium, equal weights, or weights given by the user.
 Weighting = Literal["game", "uniform", "given"]
@@ -26,7 +26,7 @@ TITLES: dict[Weighting, str] = {
     "given": "the given weights",
 }
 
-#: Bounds have no more digits than this; a difference below it is the order of summation.
+#: Numerical precision of the bounds: smaller differences come from the order of summation.
 RESOLUTION = 1e-9
 #: More groups than this are unreadable, and may not fit into memory.
 MOST_GROUPS = 1000
@@ -68,16 +68,16 @@ class Pairs:
     def groups(self) -> list[tuple[int, ...]]:
         """Return all largest sets in which no two are separable, each sorted, in the order of their members.
 
-        An algorithm that is separated from all others is in none. Where many algorithms differ from one other
-        each and from no more, there are exponentially many sets: at most `MOST_GROUPS` are returned.
+        An algorithm that is separated from all others is in none. Where many algorithms each differ from just one,
+        there are exponentially many sets: at most `MOST_GROUPS` are returned.
         """
         better = self.better_ab
         alike = ~better & ~better.T
         np.fill_diagonal(alike, False)
-        # Sets of algorithms are bit masks: a thousand algorithms that are all alike take no more than a second.
+        # Sets of algorithms are bit masks: a thousand inseparable algorithms take no more than a second.
         neighbours = [sum(1 << b for b in np.flatnonzero(row).tolist()) for row in alike]
         found: list[tuple[int, ...]] = []
-        # The maximal cliques of what is alike, with the pivots of Tomita, Tanaka and Takahashi (2006).
+        # The maximal cliques of inseparable algorithms, with the pivots of Tomita, Tanaka and Takahashi (2006).
         waiting = [(0, (1 << len(neighbours)) - 1, 0)]
         while waiting and len(found) < MOST_GROUPS:
             chosen, candidates, excluded = waiting.pop()
@@ -85,7 +85,7 @@ class Pairs:
                 if chosen.bit_count() > 1:
                     found.append(tuple(_members(chosen)))
                 continue
-            # The pivot is alike to the most candidates: these need no set of their own.
+            # The pivot is inseparable from the most candidates: these need no separate set.
             fewest = min((candidates & ~neighbours[a] for a in _members(candidates | excluded)), key=int.bit_count)
             for a in _members(fewest):
                 waiting.append((chosen | 1 << a, candidates & neighbours[a], excluded & neighbours[a]))
@@ -106,7 +106,7 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     pairs
         The bounds.
     names
-        Of the algorithms.
+        Names of the algorithms.
     order
         The algorithms' numbers, from the best score to the worst.
     """
@@ -139,7 +139,7 @@ def better_clauses(better_ab: NDArray[np.bool_], names: Sequence[str], order: Se
     better_ab
         Whether a is better than b.
     names
-        Of the algorithms.
+        Names of the algorithms.
     order
         The algorithms' numbers, from the best score to the worst.
     """
@@ -157,7 +157,7 @@ def better_clauses(better_ab: NDArray[np.bool_], names: Sequence[str], order: Se
     return found
 
 
-#: Longer lists are cut, and the rest counted.
+#: Longer lists are truncated, with a count of the rest.
 _NAMES = 8
 _GROUPS = 8
 

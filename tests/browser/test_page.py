@@ -1,4 +1,4 @@
-"""The page in a real browser: what it shows, what can be done with it, and that it asks nobody for anything."""
+"""The page in a real browser: what it shows, what can be done with it, and that it makes no requests."""
 
 import itertools
 import json
@@ -45,7 +45,7 @@ def found() -> Evaluation:
 @pytest.fixture(scope="module")
 def path(found: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("page") / "report.html"
-    untuned.report(found, place, title="Five algorithms", beside=["pbp-t"])
+    untuned.report(found, place, title="Five algorithms", compare_with=["pbp-t"])
     return place
 
 

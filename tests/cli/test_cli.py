@@ -71,10 +71,7 @@ def test_every_command_has_help() -> None:
     printed = succeeded("list", "--help")
     assert "Usage: untuned list" in printed
     assert "--json" in printed
-    summary = (
-        "List algorithms, environments, interval methods, their test populations, readers of files, and rules of races."
-    )
-    assert said_once(summary, printed)
+    assert said_once("List algorithms, environments, interval methods,", printed)
 
 
 def test_no_arguments_show_the_help() -> None:

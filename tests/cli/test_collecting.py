@@ -322,7 +322,7 @@ def test_collect_as_json(call: Call, small: Path) -> None:
 
 def test_collect_quietly_says_nothing(call: Call, small: Path) -> None:
     assert call("collect", small, "--quiet", "--workers", "1") == Said(0, "", "")
-    # What goes wrong is said all the same.
+    # Errors are still reported.
     refused(call("collect", small, "--quiet", "--engine", "nonsense"), "'local' or 'ray'")
 
 
@@ -395,7 +395,7 @@ def test_files_that_are_no_studies(call: Call, small: Path, tmp_path: Path) -> N
 
 @pytest.fixture
 def ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Iterable[Callable[[int], None]]:
-    """Have a signal come as often as is said, when the first trials were just stored."""
+    """Send a signal the given number of times, after the first trials are stored."""
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     real = Store.add
 
@@ -424,7 +424,7 @@ def test_an_interrupted_run_judges_nothing_and_says_how_to_go_on(
     ctrl_c(1)
     said = call("run", small, "--json", *LONG)
     assert (said.code, said.out) == (130, "")
-    assert "stopping; what is finished is kept ..." in said.err
+    assert "stopping; finished trials are stored ..." in said.err
     assert re.search(rf"stopped: \d+ of 200,004 trials are in {re.escape(str(tmp_path / 'small'))}\.", said.err)
     assert said.err.endswith("Rerun the command to resume.\n")
     with Store.open(tmp_path / "small") as store:
@@ -860,7 +860,7 @@ def test_exports_that_cannot_be(
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The folders of two parts of one study, neither of which is to be changed."""
+    """The folders of two parts of one study, neither of which may be changed."""
     folder = tmp_path_factory.mktemp("shards")
     for part in (1, 2):
         collect_scores(Study.parse(SMALL), folder / f"part-{part}", shard=f"{part}/2", workers=1)

@@ -1,4 +1,4 @@
-"""``untuned coverage``: what it prints and writes, what it says of mistakes, and that it goes on where it was ended."""
+"""``untuned coverage``: its output and files, its error messages, and resuming."""
 
 import dataclasses
 import json
@@ -98,7 +98,7 @@ def test_a_small_run(call: Call, tmp_path: Path) -> None:
     assert (folder / "coverage.pdf").read_bytes().startswith(b"%PDF")
     assert "The numbers are in coverage-results/coverage.json" in said.words
     assert same_but_time(facts_in(folder / "coverage.json")) == same_but_time(expected.to_dict())
-    # Whoever has no terminal is told of progress in lines.
+    # Without a terminal, progress is printed in lines.
     assert said.err.splitlines()[0] == "0 of 8 work units (0 %)"
     assert said.err.splitlines()[-1] == "8 of 8 work units (100 %)"
 
@@ -397,7 +397,7 @@ def processes_of(group: int) -> set[int]:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Callable[[], "subprocess.Popen[str]"]]:
-    """Start the long run with two workers in a process group of its own; what is left of it at the end is killed."""
+    """Start the long run with two workers in its own process group; remaining processes are killed at the end."""
     started: list[subprocess.Popen[str]] = []
 
     def start() -> "subprocess.Popen[str]":
@@ -464,7 +464,7 @@ def test_a_stop_keeps_what_is_finished_and_the_same_command_goes_on(
 @pytest.mark.kills
 def test_ctrl_c_before_the_workers_are_ready(running: Any) -> None:
     process = running()
-    # As soon as there is a process beside the first one.
+    # As soon as there is a second process.
     eventually(lambda: len(processes_of(process.pid)) > 2)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=300)
@@ -481,7 +481,7 @@ def test_killed_at_once_it_goes_on_as_well(running: Any, call: Call, uninterrupt
     eventually(lambda: lines() > 1)
     process.kill()
     process.wait()
-    # Nobody is left behind.
+    # No process is left behind.
     eventually(lambda: not processes_of(process.pid))
     kept = RECORD.read_bytes()
     assert 1 < lines() < 32

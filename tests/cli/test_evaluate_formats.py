@@ -99,7 +99,7 @@ def test_json_has_a_short_form(evaluate: Call, file: Path) -> None:
 def test_what_contradicts_itself_is_refused_before_the_work(
     evaluate: Call, options: list[str], words: tuple[str, ...]
 ) -> None:
-    # There is no such file, and nobody looked.
+    # There is no such file: it was not read.
     said = evaluate("nowhere.csv", *options)
     assert (said.code, said.out) == (2, "")
     assert said.complaints.startswith("error: ")

@@ -39,7 +39,7 @@ def evaluate(capsys: pytest.CaptureFixture[str]) -> Call:
 
 
 def on_a_terminal(columns: int, *arguments: str, **variables: str) -> str:
-    """Return what the program prints on a terminal of its own, lines ending with a line feed alone."""
+    """Return the program's output on its own terminal, lines ending with a line feed alone."""
     pty = pytest.importorskip("pty", reason="this system has no terminals to make")
     import fcntl
     import struct
@@ -59,7 +59,7 @@ def on_a_terminal(columns: int, *arguments: str, **variables: str) -> str:
             try:
                 more = os.read(mine, 65536)
             except OSError:
-                # This is how a terminal says on Linux that nobody holds its other end.
+                # On Linux this error means that the other end of the terminal is closed.
                 break
             if not more:
                 break
@@ -102,7 +102,7 @@ def test_every_name_and_number_is_there_at_every_width(
     assert "Wherethereisnomean,therearenotrials." in together
 
 
-def test_a_narrow_terminal_has_headings_beside_the_numbers(
+def test_a_narrow_terminal_has_headings_next_to_the_numbers(
     evaluate: Call, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")

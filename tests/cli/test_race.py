@@ -1,4 +1,4 @@
-"""Racing from the command line: goals, budgets, resuming, what is said after every round, and words for mistakes."""
+"""Racing from the command line: goals, budgets, resuming, the output after every round, and error messages."""
 
 import sys
 from pathlib import Path

@@ -71,7 +71,7 @@ def test_options_of_evaluate_are_those_of_report(call: Call, scores: Path, tmp_p
     page = tmp_path / "page.html"
     said = call(
         scores, "--out", page, "--intervals", "betting", "--delta", "0.1", "--weights", "flat=3,steep=1",
-        "--range", "-500:500", "--beside", "pbp, wilson",
+        "--range", "-500:500", "--compare-with", "pbp, wilson",
     )  # fmt: skip
     assert said.code == 0
     found = embedded(page)
@@ -95,8 +95,8 @@ def test_a_folder_has_everything(call: Call, scores: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        (["--beside", "bootstrop"], "bootstrop"),
-        (["--beside", "pbp,,kl"], "write names with commas between them"),
+        (["--compare-with", "bootstrop"], "bootstrop"),
+        (["--compare-with", "pbp,,kl"], "write names with commas between them"),
         (["--figures", "gif"], "gif"),
         (["--figures", ""], "no format for figures"),
         (["--study", "nowhere"], "there is no file or folder 'nowhere'"),
@@ -173,10 +173,10 @@ def test_an_approximate_answer_is_asked_for(
     assert "There is no approximate answer: the bootstrap cannot draw from cells without trials." in said.words
 
 
-def test_what_is_judged_beside_has_the_same_options(call: Call, scores: Path, tmp_path: Path) -> None:
+def test_other_methods_judge_with_the_same_options(call: Call, scores: Path, tmp_path: Path) -> None:
     pages = []
     for seed in ("1", "2", "2"):
-        options = ("--weights", "uniform", "--beside", "bootstrap", "--resamples", "30", "--seed", seed)
+        options = ("--weights", "uniform", "--compare-with", "bootstrap", "--resamples", "30", "--seed", seed)
         assert call(scores, "--out", tmp_path / "page.html", *options).code == 0
         text = (tmp_path / "page.html").read_text(encoding="utf-8")
         # What the second method adds; the command that is shown, too, has the seed in it.

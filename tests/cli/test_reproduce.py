@@ -1,4 +1,4 @@
-"""``untuned reproduce``: what it writes and says, how it goes on, what it refuses before it begins."""
+"""``untuned reproduce``: its files and output, resuming, and what it refuses before it begins."""
 
 import json
 import re
@@ -46,13 +46,13 @@ def test_two_environments_from_the_first_trial_to_the_page(call: Call, tmp_path:
     assert facts["table_2"] is None
     assert facts["command"] == f"untuned reproduce --trials 3 --environments {SMALL[3]} --out {out}"
 
-    # Once more: no trial is run again, and everything is as it was.
+    # Again: no trial is rerun, and nothing changes.
     before = {path: path.read_bytes() for path in out.rglob("*") if path.suffix in (".html", ".json", ".md", ".png")}
     again = call(*SMALL, "--out", out, "--quiet")
     assert (again.code, again.err, again.out) == (0, "", said.out)
     assert {path: path.read_bytes() for path in before} == before
 
-    # More trials go on from those that are there, and the first ones stay what they were.
+    # More trials are added to the existing ones, which do not change.
     more = call("--trials", "4", *SMALL[2:], "--out", out)
     assert more.code == 0
     assert trials(out) == 88

@@ -89,7 +89,7 @@ program.main()
 
 def test_divergence_is_said() -> None:
     printed = succeeded("trial", "sarsa", "chain-10-stochastic", program=DIVERGING)
-    assert re.search(r"diverged +yes: .*the score counts all the same", printed)
+    assert re.search(r"diverged +yes: .*the score still counts", printed)
     facts = json.loads(
         succeeded("trial", "sarsa", "chain-10-stochastic", "--json", program=DIVERGING), parse_constant=_refuse
     )
@@ -136,7 +136,7 @@ def test_the_curve_fits_the_terminal(columns: str) -> None:
     assert longest >= 11
 
 
-def test_beside_json_the_curve_goes_to_the_other_stream() -> None:
+def test_with_json_the_curve_goes_to_the_other_stream() -> None:
     finished = run("trial", *CELL, "--json", "--plot")
     assert finished.returncode == 0
     assert finished.stdout == succeeded("trial", *CELL, "--json")

@@ -106,7 +106,7 @@ def test_the_budget_of_ours_is_theirs_by_default() -> None:
 
 
 class Chain(Env):
-    """A chain of ours held inside, which nothing outside can see: it has a generator of its own."""
+    """A chain of ours held inside, invisible from outside: it has its own generator."""
 
     def __init__(self) -> None:
         self._inner = UntunedEnvironment("chain-10-stochastic")
@@ -424,7 +424,7 @@ environments = [
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Study]:
-    """Return the study of a text, with the module it needs beside it; the module is forgotten afterwards."""
+    """Return the study of a text, with the module it needs next to it; the module is forgotten afterwards."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setitem(sys.modules, "mine", None)
     del sys.modules["mine"]

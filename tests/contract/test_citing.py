@@ -1,4 +1,4 @@
-"""Everybody says the same about how to cite: the program, the page, and the file for programs."""
+"""The citation is the same everywhere: in the program, on the page, and in CITATION.cff."""
 
 import re
 from pathlib import Path

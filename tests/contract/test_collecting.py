@@ -1,4 +1,4 @@
-"""Collecting: the same numbers however it is done, nothing lost whatever happens, and words for every mistake."""
+"""Collecting: the same numbers with every engine, no loss of results, and a message for every mistake."""
 
 import dataclasses
 import itertools
@@ -67,7 +67,7 @@ def test_the_same_bytes_however_it_is_collected(tmp_path: Path, capfdbinary: pyt
         STUDY, tmp_path / "again", workers=2, stop=lambda: len(seen) > 0, watch=lambda _: seen.append(1)
     )
     assert not interrupted.complete
-    # More trials later go on, too.
+    # More trials later resume, too.
     more = dataclasses.replace(STUDY, trials=5, environments=["chain-10-stochastic", STUDY.environments[1]])
     assert collect_scores(more, tmp_path / "again", workers=1).complete
     assert collect_scores(STUDY, tmp_path / "again", workers=2).complete
@@ -125,7 +125,7 @@ def test_a_changed_definition_is_refused_or_replaces_the_old_one(tmp_path: Path)
         store.check()
     chain = "chain-10-stochastic"
     assert (counts["mine", chain], counts["mine~1", chain], counts["q", chain]) == (14, 12, 14)
-    # The old trials are kept, and are no competitor.
+    # The old trials are kept, but are not compared.
     assert set(untuned.evaluate(folder).algorithms) == {"q", "mine"}
 
 
@@ -345,7 +345,7 @@ def test_an_algorithm_that_fails_in_all_of_its_first_trials_stops_the_run(engine
         "'mine' failed in all of its first ",
         "CartPole-v1",
         "The first failure, trial 0 of 'mine' on 'CartPole-v1': RuntimeError: no such layer (agents_of_users.py:",
-        f"What is finished is in {folder}",
+        f"Finished trials are in {folder}",
         "--replace",
         "--keep-going (keep_going=True)",
     ):
@@ -690,7 +690,7 @@ def test_results_that_cannot_be_gone_on_with(
         main(["collect", str(tmp_path / "study.toml"), "--quiet"])
     accident(folder)
     if not folder.exists():
-        # Where nobody can make one, not even root.
+        # Where no one can create one, not even root.
         folder.write_text("a file of that name")
     with pytest.raises(SystemExit) as ending:
         main(["collect", str(tmp_path / "study.toml"), "--trials", "3"])

@@ -160,7 +160,7 @@ def test_interpreted_and_strict_play_is_the_compiled_play(variables: dict[str, s
     assert run(PROGRAM, **variables, PYTHONWARNINGS="ignore") == run(PROGRAM)
 
 
-# Short enough to be nothing beside compiling; a table and features for each family.
+# Short enough to be nothing compared with compiling; a table and features for each family.
 TRIALS = """
 import dataclasses
 import untuned

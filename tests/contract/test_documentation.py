@@ -48,7 +48,7 @@ def test_the_tables_of_algorithms_are_current() -> None:
         for each in untuned.algorithms()
     ]
     assert not any(each.same_as(continuous) for each in untuned.algorithms())
-    # Whoever draws the same under the same name shares a row.
+    # Algorithms that draw the same under the same name share a row.
     sharing: dict[tuple[str, str, str], list[str]] = {}
     for each in ELEVEN:
         on_discrete, on_continuous = (
@@ -69,7 +69,7 @@ def test_the_tables_of_algorithms_are_current() -> None:
 
 def test_the_table_of_other_peoples_algorithms_is_current() -> None:
     text = (ROOT / "docs" / "how-to" / "own-algorithms.md").read_text()
-    # Whoever draws the same under the same name shares a row.
+    # Algorithms that draw the same under the same name share a row.
     sharing: dict[tuple[str, str], list[str]] = {}
     for name, hyperparameters in sb3.describe().items():
         for each in hyperparameters:

@@ -67,7 +67,7 @@ class Smaller:
 
 @dataclass(frozen=True)
 class NotRun:
-    """A command that cannot run here; that its program, options and files exist is checked all the same.
+    """A command that cannot run here; its program, options and files are still checked.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def check_pip(words: list[str]) -> None:
         known += [re.split(r"[\[<>=~! ]", each)[0] for each in extra]
     for each in wanted:
         name, _, extras = each.rstrip("]").partition("[")
-        assert name in {".", "untuned", *known}, f"{name} is no package that this project asks for"
+        assert name in {".", "untuned", *known}, f"{name} is not a package that this project requires"
         for extra in filter(None, extras.split(",")):
             assert name not in {".", "untuned"} or extra in PROJECT["optional-dependencies"], f"no extra {extra}"
 
@@ -156,7 +156,7 @@ def _options_are_in(words: list[str], text: str) -> None:
 
 
 def check_nothing(words: list[str]) -> None:
-    """Accept what needs a network, another program or a shell of one's own: there is nothing of ours in it."""
+    """Accept commands that need a network, another program or their own shell: they do not involve this project."""
 
 
 #: Commands that would take too long. The first that fits counts.
@@ -192,13 +192,13 @@ SMALLER = (
     ),
 )
 
-#: Commands of which only the options and files are looked at.
+#: Commands of which only the options and files are checked.
 NOT_RUN = (
     NotRun(
         r"untuned (run|collect) .*--engine ray", check_untuned, "a cluster; tests/contract/test_ray.py collects on one"
     ),
     NotRun(r"untuned reproduce", check_untuned, "hours; the tests of reproduction run it small", everywhere=True),
-    NotRun(r"make\b", check_make, "make sets up an environment of its own", everywhere=True),
+    NotRun(r"make\b", check_make, "make sets up its own environment", everywhere=True),
     NotRun(
         r"python examples/gallery/(atari_100k|dopamine|figure)\.py (downloaded|dopamine/|tables/)",
         check_python_script,
@@ -324,7 +324,7 @@ def read_by(command: str) -> Iterator[str]:
 
 
 def prepare(command: str, folder: Path) -> None:
-    """Make what a command reads and nobody made before."""
+    """Make the files that a command reads and no earlier command made."""
     for word in read_by(command):
         if not re.fullmatch(r"[\w][\w./-]*", word) or (folder / word).exists():
             continue
@@ -495,7 +495,7 @@ def _read_study(block: Block, found: dict[str, Any], folder: Path) -> None:
     for module in {place.partition(":")[0] for place in places if ":" in place}:
         _write_module(block, f"{module}.py", folder)
     (folder / "study.toml").write_text("\n".join([*missing, block.text]))
-    # In a process of its own: modules of one name differ from page to page.
+    # In a separate process: modules of one name differ from page to page.
     code = "import untuned; from untuned.collect.resolve import resolve; resolve(untuned.Study.read('study.toml'))"
     finished = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],

@@ -58,7 +58,7 @@ def test_families_on_the_command_line(file: Path, tmp_path: Path) -> None:
     declared.write_text('{"maze": ["maze-1", "maze-2"]}')
     assert facts(str(file), "--families", str(declared), "--weights", "uniform") == found
     assert "families" not in facts(str(file), "--families", "none", "--weights", "uniform")["settings"]
-    # What is left out is no variant any more; names are the new ones.
+    # Excluded environments are not variants any more; names are the new ones.
     left = facts(str(file), "--families", "maze=maze-1+maze-2", "--without", "maze-2", "--weights", "uniform")
     assert left["settings"]["families"] == {"maze": ["maze-1"]}
     renamed = facts(str(file), "--families", "maze=m+maze-2", "--rename", "maze-1=m", "--weights", "uniform")

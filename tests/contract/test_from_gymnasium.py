@@ -669,7 +669,7 @@ def test_many_dimensions_are_refused_with_the_limit(shape: tuple[int, ...], dime
 
     with pytest.raises(InvalidInput, match=rf"{dimensions} dimensions.*up to 13"):
         described(screen, step_limit=50)
-    # Algorithms in Python can learn there all the same.
+    # Algorithms in Python can still learn there.
     assert untuned.from_gymnasium(screen, step_limit=50).observations.startswith("Box")
 
 
@@ -800,6 +800,6 @@ def test_a_limit_that_would_not_be_in_force_is_refused() -> None:
     def car() -> gymnasium.Env[Any, Any]:
         return gymnasium.make("MountainCar-v0")
 
-    with pytest.raises(InvalidInput, match="ends its episodes after 200 steps by itself"):
+    with pytest.raises(InvalidInput, match="already ends episodes after 200 steps"):
         untuned.from_gymnasium(car, episodes=5, step_limit=300)
     assert untuned.from_gymnasium(car, episodes=5, step_limit=100).step_limit == 100

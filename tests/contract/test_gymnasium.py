@@ -278,7 +278,7 @@ def test_dynamics_stay_between_episodes_and_change_when_asked(name: str) -> None
     second = env.reset(options={"redraw": True})[1]["dynamics"]
     assert all(second[key] != first[key] for key in first)
     assert env.reset()[1]["dynamics"] == second
-    # What is drawn anew follows from the seed too.
+    # Redrawn values follow from the seed too.
     assert env.reset(seed=4)[1]["dynamics"] == first
     env.step(0)
     assert env.reset(options={"redraw": True})[1]["dynamics"] == second

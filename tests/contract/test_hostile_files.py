@@ -1,4 +1,4 @@
-"""Whatever a file is, it is read or refused: one message, no traceback, no hang, in bounded memory."""
+"""Any file is read or refused: one message, no traceback, no hang, in bounded memory."""
 
 import gzip
 import json
@@ -62,7 +62,7 @@ class Ended:
 
 
 def in_a_process(*arguments: str | Path, stdin: int | None = None) -> Ended:
-    """Run ``untuned evaluate`` in a process of its own, and measure its memory."""
+    """Run ``untuned evaluate`` in a separate process, and measure its memory."""
     finished = subprocess.run(
         [sys.executable, "-c", METERED, "evaluate", *map(str, arguments)],
         stdin=subprocess.DEVNULL if stdin is None else stdin,
@@ -86,7 +86,7 @@ def refused_in_bounds(*arguments: str | Path, stdin: int | None = None, most: fl
     return ended.err
 
 
-# What is no regular file
+# Not regular files
 
 
 def _fifo(path: Path) -> None:
@@ -123,7 +123,7 @@ def _to_a_device(path: Path) -> None:
 
 
 SPECIAL: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a pipe that nobody writes to": (_fifo, "is a pipe"),
+    "a pipe without a writer": (_fifo, "is a pipe"),
     "a socket": (_socket, "not a regular file"),
     "a link to itself": (_itself, "symbolic links"),
     "a circle of links": (_circle, "symbolic links"),

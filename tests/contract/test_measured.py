@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import shutil
 import socket
 import sys
 from collections.abc import Iterator
@@ -142,6 +143,9 @@ def test_what_is_said_of_guarantees_was_measured_with_this_code(name: str) -> No
 
 
 def test_a_file_of_other_code_is_outdated_until_it_is_said_why_no_number_changes(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    for each in tmp_path.glob("*.json"):
+        recording.write(each, "widths", {}, [{"width": 0.5}])
     path = tmp_path / "widths.json"
     recording.write(path, "widths", {}, [{"width": 0.5}])
     assert fingerprints.outdated(tmp_path) == []

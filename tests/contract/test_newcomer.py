@@ -38,7 +38,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def variables() -> dict[str, str]:
-    """Return what the shell of somebody has who activated an environment with this code in it."""
+    """Return the shell variables of a user who activated an environment with this code."""
     # What `make test` leaves for those it calls would be heard by the `make` of the walk.
     own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     programs = f"{Path(sys.executable).parent}{os.pathsep}{own['PATH']}"
@@ -68,7 +68,7 @@ def environment_of(clone: Path, folder: Path) -> Path:
     for each in Path(sys.prefix).iterdir():
         if each.name != ".ready":
             (environment / each.name).symlink_to(each)
-    # Links and a mark of its own, so that whatever `make` does, the present environment stays as it is.
+    # Links and a separate mark, so that `make` cannot change the present environment.
     shutil.copy(clone / "pyproject.toml", environment / ".ready")
     return environment
 

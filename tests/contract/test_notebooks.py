@@ -1,4 +1,4 @@
-"""The example notebooks run without a warning, and the text that they show in their files is what comes out."""
+"""The example notebooks run without a warning, and produce the output that is stored in their files."""
 
 import re
 from pathlib import Path

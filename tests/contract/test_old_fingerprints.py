@@ -43,7 +43,7 @@ def best(returns):
     return returns.max()
 """
 
-#: What the stores of two studies said when fingerprints were of bytes.
+#: Facts of the stores of two studies from when fingerprints were of bytes.
 KERNELS = "676c8af787cad428"
 ALGORITHMS = {
     "sarsa": "f9ef97b8d9a8dcdb",

@@ -124,7 +124,7 @@ def test_killed_while_writing_down_what_was_there(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("weights", ["uniform", "both"])
 def test_no_trial_is_seen_before_its_round_is_planned(tmp_path: Path, weights: str) -> None:
-    """Cells with fewer trials are brought up to the others by rounds of fixed numbers, whatever the rule."""
+    """Rounds of fixed numbers bring cells with fewer trials up to the others, with every rule."""
     fewer = dataclasses.replace(STUDY, trials=20, environments=STUDY.environments[:1])
     untuned.collect_scores(fewer, tmp_path, engine="in-process")
     found = race(tmp_path, weights=weights, rule="eliminate", max_trials=200)

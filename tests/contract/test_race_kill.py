@@ -1,4 +1,4 @@
-"""Killed at any moment, a race goes on as if nothing had happened: the same rounds, scores and verdicts."""
+"""A race that is killed at any moment resumes as if nothing had happened: the same rounds, scores and verdicts."""
 
 import os
 import random

@@ -19,7 +19,7 @@ MODULES = {name: module for name in untuned.__all__ if isinstance(module := geta
 PAGE = ROOT / "docs" / "reference" / "python.md"
 LISTED = re.findall(r"^::: (\S+)$", PAGE.read_text(), flags=re.M)
 
-#: Classes that public ones mention and that nobody needs to know.
+#: Classes that public ones mention but that users do not need.
 INNER = {
     "untuned.collect.environments.environment.OpenedEnvironment": "an environment while a trial runs",
     "untuned.collect.environments.environment.RunnableEnvironment": "what compiled and Gymnasium environments share",
@@ -139,7 +139,7 @@ def test_docstrings_describe_what_there_is(path: str) -> None:
 
 
 def _described_together(found: griffe.Object) -> list[list[str]]:
-    """Return the names of parameters of functions that share a description, of which the page shows one type."""
+    """Return the names of parameters that share a description, for which the page shows only one type."""
     if not isinstance(found, griffe.Function) or not found.docstring:
         return []
     entries = re.findall(r"^\*{0,2}\w+(?:, \*{0,2}\w+)+$", found.docstring.value, flags=re.M)
@@ -173,7 +173,7 @@ def _complaints(found: griffe.Object, strict: bool) -> list[str]:
     wanted, said = parameters(found), described(found)
     text = found.docstring.value
     if said:
-        # A class may also describe what is no argument: attributes of any kind.
+        # A class may also describe attributes that are not arguments.
         shared = [
             f"{found.path}: {', '.join(names)} have one description and different types or defaults: write one for each"
             for names in _described_together(found)

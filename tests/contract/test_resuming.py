@@ -36,7 +36,7 @@ class Workshop:
 
     def write(self, module: str, source: str) -> None:
         (self.folder / f"{module}.py").write_text(textwrap.dedent(source))
-        # A new process would load it anew.
+        # A new process would reload it.
         sys.modules.pop(module, None)
 
     def collect(self, trials: int = 1, *, replace: bool = False, **changes: Any) -> Path:
@@ -107,7 +107,7 @@ def test_what_a_definition_draws_counts_even_if_its_version_was_forgotten(worksh
     options: dict[str, Any] = {"algorithms": ["workshop_definitions:mine"], "environments": ["chain-10-stochastic"]}
     workshop.write("workshop_definitions", source.replace("HIGH", "1.0"))
     folder = workshop.collect(**options)
-    # A comment is no change.
+    # A comment is not a change.
     workshop.write("workshop_definitions", source.replace("HIGH", "1.0") + "        # as usual")
     workshop.collect(2, **options)
     workshop.write("workshop_definitions", source.replace("HIGH", "2.0"))

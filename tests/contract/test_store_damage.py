@@ -244,7 +244,7 @@ def test_a_flipped_number_loses_one_trial(number: int, flipped: int, tmp_path: P
 
 
 def test_a_flipped_number_and_a_record_that_cannot_be_read(folder: Path) -> None:
-    # Numbers are out of order, and the text of a record is no text.
+    # Numbers are out of order, and the text of a record is not text.
     path = changed(folder, f"UPDATE record SET failure = CAST(x'ff' AS TEXT) WHERE id = {RECORD_3}") / RESULTS_NAME
     with Store.open(folder) as store:
         pattern = struct.pack(">d", store.trial("zeta", "hill", 5).score)
@@ -281,7 +281,7 @@ def test_an_older_store_is_verified_row_by_row(tmp_path: Path) -> None:
     assert untuned.read_scores(folder).trials.sum() == 31
 
 
-# What a stranger can put into a store: whatever it is, one message.
+# Foreign content of a store: always one message.
 
 NESTED = "[" * 100_000
 DEEP = f'{{"a": {NESTED}'
@@ -305,7 +305,7 @@ def bomb() -> bytes:
     return struct.pack("<I", 0) + b"".join(packed.compress(bytes(1 << 20)) for _ in range(300)) + packed.flush()
 
 
-#: Without these a store cannot be sealed: its digests would have to be of what is no number.
+#: Without these a store cannot be sealed: its digests would have to be of something that is not a number.
 UNSEALED = (
     "a view",
     "a view of facts",

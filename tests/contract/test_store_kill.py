@@ -121,7 +121,7 @@ class Writers:
         assert self._events.get(timeout=300) == "ready"
 
     def wait_for(self, batches: int) -> None:
-        """Return when so many batches were reported by all writers together."""
+        """Return when all writers together have reported this many batches."""
         deadline = time.monotonic() + 300.0
         while self.batches < batches:
             assert time.monotonic() < deadline

@@ -50,7 +50,7 @@ def test_references_to_equations_are_links_to_them(page: str) -> None:
         assert anchor == f"eq-{shown.replace('.', '-')}"
         file = THEORY / target if target else THEORY / f"{page}.md"
         assert f'<a id="{anchor}"></a>' in file.read_text(), f"{page}: {shown}"
-    # A number in brackets that is no link would be a reference that nobody can follow.
+    # A number in brackets without a link would be a reference that no one can follow.
     assert not re.findall(r"(?<!\[)\(\d\.\d+\)", text)
 
 

@@ -55,7 +55,7 @@ class Line:
 
 
 class Ring:
-    """States in a circle, one further with each step, whatever the action; no reward."""
+    """States in a circle, one further with each step, for any action; no reward."""
 
     def __init__(self, states: int, limit: int) -> None:
         self.states = states
@@ -435,7 +435,7 @@ def test_nac_td_by_hand() -> None:
     root = math.sqrt(0.5)
     np.testing.assert_allclose(agent.weights, [[-0.3 * root, 0.0], [0.3 * root, 0.0]])
 
-    # The same step once more: the policy is another one now, and the advantage is known in part.
+    # The same step again: the policy has changed, and the advantage is partly known.
     p = 1.0 / (1.0 + math.exp(0.6 * root))
     agent.learn_episode(Line(2, 1), given(0.0))
     psi = np.array([1.0 - p, p - 1.0])
@@ -573,7 +573,7 @@ def test_the_permutation_by_hand() -> None:
 def test_adam_by_hand() -> None:
     adam = Adam((3,), 0.1)
     gradient = np.array([2.0, -0.5, 1e-6])
-    # The first step is nearly the step size times the sign, less where epsilon is not small beside the gradient.
+    # The first step is nearly the step size times the sign, less where epsilon is not small compared with the gradient.
     first = 0.1 * gradient / (np.abs(gradient) + 1e-5 / math.sqrt(0.001))
     step = adam.step(gradient)
     np.testing.assert_allclose(step, first)

@@ -1,4 +1,4 @@
-"""Every agent beside its oracle, in the same environment, fed the same random numbers: the same trajectory.
+"""Every agent compared with its oracle, in the same environment, fed the same random numbers: the same trajectory.
 
 The kernels put updates off, fuse loops and keep lists of traces; the oracles recompute everything from the weights at
 every step. After each episode both must have seen the same rewards, have used up the same random numbers, and have the

@@ -1,4 +1,4 @@
-"""Every environment beside its oracle, step by step, fed the same random numbers.
+"""Every environment compared with its oracle, step by step, fed the same random numbers.
 
 Before each step the oracle is put into the kernel's state, so that a rounding is seen as a rounding and cannot grow
 into another trajectory; trajectories as a whole are compared where the arithmetic is exact.
@@ -32,7 +32,7 @@ STEPS = 100 if INTERPRETED else 600
 
 
 @dataclass
-class Beside:
+class Counterpart:
     """How to build an oracle for an environment, and how to put it into a kernel's state."""
 
     build: Callable[[CompiledEnvironment, dict[str, float]], Any]
@@ -94,19 +94,19 @@ def _random_start(environment: CompiledEnvironment) -> bool:
     return "random_start" in environment.name
 
 
-BESIDE = {
-    "gridworld": Beside(_grid, _place_grid, 0.0),
-    "chain": Beside(_chain, _place_chain, 0.0),
-    "cart-pole": Beside(lambda _, values: CartPole(**values), _place_cart_pole, 1e-13),
-    "mountain-car": Beside(
+ORACLES = {
+    "gridworld": Counterpart(_grid, _place_grid, 0.0),
+    "chain": Counterpart(_chain, _place_chain, 0.0),
+    "cart-pole": Counterpart(lambda _, values: CartPole(**values), _place_cart_pole, 1e-13),
+    "mountain-car": Counterpart(
         lambda environment, values: MountainCar(**values, random_start=_random_start(environment)),
         _place_mountain_car,
         1e-15,
     ),
-    "acrobot": Beside(
+    "acrobot": Counterpart(
         lambda environment, values: Acrobot(**values, random_start=_random_start(environment)), _place_acrobot, 1e-12
     ),
-    "pinball": Beside(
+    "pinball": Counterpart(
         lambda environment, values: Pinball(
             layout=environment.name.partition("[")[0].removeprefix("pinball-"),  # type: ignore[arg-type]
             **values,
@@ -147,12 +147,12 @@ def _assert_close(found: tuple[float, ...], expected: tuple[float, ...], toleran
 def test_a_step_is_the_oracles_step(name: str) -> None:
     # Over thousands of random actions, and fresh parameters in every trial.
     chosen = environment(name)
-    beside = BESIDE[chosen.family]
+    counterpart = ORACLES[chosen.family]
     steps_seen = 0
     for trial in range(TRIALS):
         random = random_state(7, name, trial)
         dynamics = chosen.draw(random)
-        oracle = beside.build(chosen, dict(dynamics.values))
+        oracle = counterpart.build(chosen, dict(dynamics.values))
         state = chosen.new_state()
         actions = np.random.default_rng([7, trial])
         action = 0
@@ -163,16 +163,16 @@ def test_a_step_is_the_oracles_step(name: str) -> None:
             if not running:
                 expected = oracle.reset(twin.uniform)
                 reset_once(chosen.compiled_reset, state, dynamics.vector, random)
-                _assert_close(_observed(chosen, state), _as_floats(expected), beside.tolerance, where)
+                _assert_close(_observed(chosen, state), _as_floats(expected), counterpart.tolerance, where)
                 running = True
             else:
                 # Held for a while, so that cars, balls and pendulums get somewhere.
                 if actions.random() < 0.2:
                     action = int(actions.integers(len(chosen.actions)))
-                beside.place(oracle, state)
+                counterpart.place(oracle, state)
                 expected, expected_reward, expected_status = oracle.step(action, twin.uniform)
                 reward, status = step_once(chosen.compiled_step, state, dynamics.vector, random, action)
-                _assert_close(_observed(chosen, state), _as_floats(expected), beside.tolerance, where)
+                _assert_close(_observed(chosen, state), _as_floats(expected), counterpart.tolerance, where)
                 assert (reward, status) == (expected_reward, expected_status), where
                 running = status == RUNNING
                 steps_seen += 1
@@ -185,24 +185,24 @@ def test_a_step_from_anywhere_is_the_oracles_step(name: str) -> None:
     # States that play rarely or never reaches: fast spins, balls inside obstacles, carts about to leave the track.
     chosen = environment(name)
     assert isinstance(chosen.states, ContinuousStates)
-    beside = BESIDE[chosen.family]
+    counterpart = ORACLES[chosen.family]
     low, high = np.array(chosen.states.ranges).T
     places = np.random.default_rng(5)
     for trial in range(TRIALS):
         random = random_state(5, name, trial)
         dynamics = chosen.draw(random)
-        oracle = beside.build(chosen, dict(dynamics.values))
+        oracle = counterpart.build(chosen, dict(dynamics.values))
         for _ in range(STEPS // 5):
             state = chosen.new_state()
             state[: low.size] = places.uniform(low, high)
-            beside.place(oracle, state)
+            counterpart.place(oracle, state)
             action = int(places.integers(len(chosen.actions)))
             where = f"{name}, trial {trial}, {dynamics}, {state}, action {action}"
             twin = Xoshiro([int(word) for word in random])
             expected, *expected_outcome = oracle.step(action, twin.uniform)
             outcome = step_once(chosen.compiled_step, state, dynamics.vector, random, action)
             # Fast swings amplify a rounding by a few hundred within one step.
-            _assert_close(_observed(chosen, state), _as_floats(expected), 100 * beside.tolerance, where)
+            _assert_close(_observed(chosen, state), _as_floats(expected), 100 * counterpart.tolerance, where)
             assert list(outcome) == expected_outcome, where
 
 
@@ -212,7 +212,7 @@ def test_whole_episodes_are_the_oracles(name: str) -> None:
     for trial in range(TRIALS):
         random = random_state(11, name, trial)
         dynamics = chosen.draw(random)
-        oracle = BESIDE[chosen.family].build(chosen, dict(dynamics.values))
+        oracle = ORACLES[chosen.family].build(chosen, dict(dynamics.values))
         twin = Xoshiro([int(word) for word in random])
         state = chosen.new_state()
         actions = np.random.default_rng([11, trial])
@@ -233,14 +233,14 @@ def test_the_last_step_is_cut_by_the_time(family: str) -> None:
     assert chosen.step_limit is not None
     random = random_state(3)
     dynamics = chosen.draw(random)
-    oracle = BESIDE[chosen.family].build(chosen, dict(dynamics.values))
+    oracle = ORACLES[chosen.family].build(chosen, dict(dynamics.values))
     state = chosen.new_state()
     reset_once(chosen.compiled_reset, state, dynamics.vector, random)
     counter = chosen.states.dimensions
     statuses = []
     for steps in (chosen.step_limit - 2, chosen.step_limit - 1):
         state[counter] = steps
-        BESIDE[chosen.family].place(oracle, state)
+        ORACLES[chosen.family].place(oracle, state)
         twin = Xoshiro([int(word) for word in random])
         action = len(chosen.actions) - 2
         expected = oracle.step(action, twin.uniform)

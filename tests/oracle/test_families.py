@@ -184,7 +184,7 @@ def test_no_game_that_the_intervals_allow_is_outside_any_bound(seed: int) -> Non
 
 
 def test_an_unbalanced_board_with_many_variants_has_an_oracle_with_negative_stays() -> None:
-    """Moves may have more than all of a step's probability: the equations hold all the same."""
+    """Moves may have more than all of a step's probability: the equations still hold."""
     z = np.full((2, 3, 2), 0.5)
     z[0, :, 1], z[1, :, 0] = (0.9, 0.8, 0.7), (0.1, 0.2, 0.3)
     share_e = np.full(3, 1.0 / 3.0)
@@ -273,7 +273,7 @@ def test_what_a_study_declares_is_the_default() -> None:
     table = variants_of_a_study(ScoreTable.from_dict(SCORES))
     np.testing.assert_allclose(evaluate(table).under("uniform").environment_weights, [0.25, 0.25, 0.5])
     np.testing.assert_allclose(evaluate(table, families={}).under("uniform").environment_weights, np.full(3, 1 / 3))
-    # What is left out is no variant any more, and new names are taken over.
+    # Excluded environments are not variants any more, and new names are used.
     without = untuned.evaluate(table, without=["maze-2"]).under("uniform")
     np.testing.assert_allclose(without.environment_weights, [0.5, 0.5])
     renamed = untuned.evaluate(table, rename={"maze-1": "m1"})

@@ -620,7 +620,7 @@ def test_no_resample_depends_on_how_many_there_are() -> None:
             for count, each in zip((15, 50), told, strict=True)
         )
         np.testing.assert_array_equal(few, many[:15])
-        # They were not done alike: one by one, and two by two.
+        # They were done differently: one at a time, and two at a time.
         assert told == [[1] * 15, [2] * 25]
 
 

@@ -90,7 +90,7 @@ def test_two_algorithms_and_one_environment(p: float) -> None:
     Compare with the solution by hand.
 
     |S| = 4, gamma = 3/4, eta = 1/2, and for p > 1/2 the payoffs of the states (a, r) are 00: 1/2, 01: p, 10: 1 - p,
-    11: 1/2. Player one goes 10 -> 00 and 11 -> 01; player two goes 01 -> 00 and 11 -> 10; nobody leaves 00. With
+    11: 1/2. Player one goes 10 -> 00 and 11 -> 01; player two goes 01 -> 00 and 11 -> 10; no one leaves 00. With
     (1 - gamma)/|S| = 1/16,
         d(11) = 1/16,
         d(01) = 1/16 + 3/4 (d(01)/2 + d(11)/2), so d(01) = (1/16 + 3/128) 8/5 = 11/80, and d(10) is the same,
@@ -183,8 +183,8 @@ def test_extreme_distributions_by_hand() -> None:
     Work out four trials against four, epsilon 1/2 for both.
 
     delta = 2 exp(-2) makes epsilon sqrt(2 / (2 T)), which is 1/2 for four trials.
-    Mine is 1, 2, 3, 4 and becomes 0, 0, 1, 2 at the least; theirs, 1, 1, 3, 3, becomes 3, 3, 5, 5 at the most: z >= 0.
-    Mine becomes 3, 4, 5, 5 at the most and theirs 0, 0, 1, 1 at the least: z <= 1. With theirs 0, 0, 0, 0 on [0, 5] it
+    Mine is 1, 2, 3, 4 and becomes at least 0, 0, 1, 2; theirs, 1, 1, 3, 3, becomes at most 3, 3, 5, 5: z >= 0.
+    Mine becomes at most 3, 4, 5, 5 and theirs at least 0, 0, 1, 1: z <= 1. With theirs 0, 0, 0, 0 on [0, 5] it
     becomes 0, 0, 5, 5: mine wins 1/2 of the time with 1 and with 2, and ties 1/2 of the time at 0.
     """
     delta = 2 * math.exp(-2)

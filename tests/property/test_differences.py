@@ -73,7 +73,7 @@ def bounded(boxes: Boxes, parts: int) -> tuple[Bounds, list[Floats]]:
 
 
 def one_by_one(boxes: Boxes, parts: int) -> Floats:
-    """Return the bounds on all differences, with nothing else to help them."""
+    """Return the bounds on all differences, without other bounds."""
     n = boxes.low_aer.shape[0]
     made = board(boxes, parts)
     high_ab = np.zeros((n, n))
@@ -452,7 +452,7 @@ def test_environments_and_references_without_weight_do_not_count() -> None:
             total += np.inf if fewest == 0 else (q[e].sum() - (q[e, i] + q[e, j]) / 2.0) ** 2 / fewest
         expected[i, j] = np.sum(q * (estimates.z_aer[i] - estimates.z_aer[j])) + factor * np.sqrt(total)
     np.testing.assert_allclose(given_ab, expected)
-    # The first has no trials on the third environment, where it is no reference: the other pairs are bounded.
+    # The first has no trials on the third environment, where it is not a reference: the other pairs are bounded.
     assert np.isinf(given_ab[0, 1:]).all()
     assert np.isfinite(given_ab[1:, 1:]).all()
 

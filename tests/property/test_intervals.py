@@ -1,4 +1,4 @@
-"""What must hold of the intervals from pairs of trials whatever the scores."""
+"""Properties of the intervals from pairs of trials, for any scores."""
 
 import itertools
 from collections.abc import Callable

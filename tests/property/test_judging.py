@@ -1,4 +1,4 @@
-"""What must hold of the judge whatever the scores: invariances, order, certificates."""
+"""Properties of the judge, for any scores: invariances, order, certificates."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -291,7 +291,7 @@ def test_a_duplicate_that_is_declared_says_more_than_one_that_is_not(cells: Cell
     assert evaluate(declared, intervals="pbp").score_a == pytest.approx(
         evaluate(silent, intervals="pbp").score_a, abs=1e-10
     )
-    # What is known is not: nobody can tell two equal samples from two distributions that nearly agree.
+    # The sides differ: two equal samples may come from two distributions that nearly agree.
     low, high = dkw.percentile_intervals(pooled[1], [RANGE] * m, 0.05, "mid-rank")
     assert (high[0, :, n] - low[0, :, n] > 0.1).all()
     tight = evaluate(declared, intervals="pbp").percentiles

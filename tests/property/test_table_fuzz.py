@@ -43,7 +43,7 @@ def test_changed_stores_give_the_same_scores_or_none(seed: int, tmp_path: Path) 
     stream = random.Random(f"store {seed}")
     stores = fuzzing.Stores(tmp_path)
     assert stores.check(stores.base)
-    # Some are read, whatever was changed: pages have unused bytes.
+    # Some are read despite the change: pages have unused bytes.
     assert {stores.check(stores.mutated(stream)) for _ in range(120)} == {True, False}
 
 

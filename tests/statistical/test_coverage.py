@@ -117,7 +117,7 @@ def test_the_alarm_rings_where_it_should() -> None:
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_pbp_keeps_its_level(name: str) -> None:
-    """Two binomial tests at 1e-6 for each of five populations: false alarms in 1 of 100,000 seeds, at the most."""
+    """Two binomial tests at 1e-6 for each of five populations: false alarms in at most 1 of 100,000 seeds."""
     populations = POPULATIONS[name]
     z = true_percentiles(populations)
     y = judging.aggregate(z)[0]

@@ -1,7 +1,7 @@
 """Coverage of the intervals from pairs of trials: how often they miss a percentile that is known exactly.
 
 Seeds are fixed; the false-alarm rates are those over the choice of a seed. Every test compares a number of misses with
-a binomial at 1e-6, and there are fewer than 40: false alarms in 1 of 25,000 seeds, at the most.
+a binomial at 1e-6, and there are fewer than 40: false alarms in at most 1 of 25,000 seeds.
 """
 
 import math

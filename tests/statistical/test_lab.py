@@ -2,7 +2,7 @@
 
 Seeds are fixed; the rates of false alarms are those over the choice of a seed. A row is broken when the lower limit of
 a rate at confidence 1 - 2e-6 is above delta. A method that keeps its level has such a rate with a probability of 1e-6,
-so 1 of 2,000 seeds raises a false alarm in any of the 480 rates of the first test, at the most. Where something is to
+so at most 1 of 2,000 seeds raises a false alarm in any of the 480 rates of the first test. Where something is to
 be caught, there are as many data sets as it takes with nearly every seed.
 """
 

@@ -2,7 +2,7 @@
 
 Seeds are fixed; the rates of false alarms are those over the choice of a seed. A row is broken when the lower limit of
 a rate at confidence 1 - 2e-6 is above delta; a method that keeps its level has such a rate with a probability of 1e-6,
-and there are fewer than 100 rates here: false alarms in 1 of 10,000 seeds, at the most. docs/coverage.md has the same
+and there are fewer than 100 rates here: false alarms in at most 1 of 10,000 seeds. docs/coverage.md has the same
 with thousands of data sets.
 """
 
@@ -54,7 +54,7 @@ def test_pooled_that_is_broken_on_purpose_is_caught() -> None:
     found = coverage(["coins"], ["pooled", "pooled*0.25"], [2], data_sets=150, confidence=SURE, seed=SEED)
     assert found.broken("pooled") == ()
     assert [row.population for row in found.broken("pooled*0.25")] == ["coins"]
-    # Each kind of statement is caught by itself.
+    # Each kind of statement is caught separately.
     assert all(rate.low > 0.05 for rate in found.of("pooled*0.25")[0].events().values())
 
 

@@ -1,7 +1,7 @@
 """Races that are led astray on purpose keep their level, and what breaks it is caught.
 
 Seeds are fixed; the rates of false alarms are those over the choice of a seed. A rate is too high when its lower limit
-at confidence 1 - 2e-6 is above delta: with fewer than 100 rates, false alarms in 1 of 10,000 seeds, at the most.
+at confidence 1 - 2e-6 is above delta: with fewer than 100 rates, false alarms in at most 1 of 10,000 seeds.
 docs/power.md has the same with thousands of races.
 """
 
@@ -43,7 +43,7 @@ def too_high(found: list[Outcome]) -> bool:
 @pytest.mark.parametrize("rule", [*ADVERSARIES, "by-cost"])
 @pytest.mark.parametrize("weights", ["uniform", "game"])
 def test_races_keep_their_level(name: str, rule: str, weights: str) -> None:
-    """Everybody is as good as everybody else, or nearly so."""
+    """All algorithms are equally good, or nearly so."""
     judging = Judging(delta=DELTA, weights=weights, refine=0)
     course = Course(("best", "all within 0.2"), rule, judging, Budget(trials=600 if weights == "game" else 300), 0.002)
     assert not too_high(races(name, course, 16))

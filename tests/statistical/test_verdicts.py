@@ -20,7 +20,7 @@ DELTA = 0.1
 DATA_SETS = 300
 TRIALS = 1000
 
-#: Scores that are equally likely, [algorithm][environment]; the first two are the same, and nobody declares it.
+#: Scores that are equally likely, [algorithm][environment]; the first two are the same, but not declared.
 SCORES = [
     [[1, 2, 3], [4, 5, 6, 7], [0, 9]],
     [[1, 2, 3], [4, 5, 6, 7], [0, 9]],

@@ -101,7 +101,7 @@ MEMORY: list[int] = []
 
 
 def remembers(environment: gymnasium.Env[Any, Any], draw: Draw) -> None:
-    """Keep something in the module from trial to trial, which nobody should."""
+    """Keep state in the module between trials, which algorithms should not do."""
     draw.suggest_float("before", len(MEMORY), len(MEMORY) + 0.5)
     MEMORY.append(1)
     guesses(environment, draw)

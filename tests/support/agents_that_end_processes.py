@@ -107,7 +107,7 @@ def leaves_a_copy_and_is_killed(environment: Env, draw: Draw) -> None:
 
 
 def starts_a_daemon(environment: Env, draw: Draw) -> None:
-    """Start a process in a session of its own, which nothing here waits for."""
+    """Start a process in a new session, without waiting for it."""
     daemon = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(1000)"],
         start_new_session=True,
@@ -118,7 +118,7 @@ def starts_a_daemon(environment: Env, draw: Draw) -> None:
 
 
 def starts_a_daemon_and_hangs(environment: Env, draw: Draw) -> None:
-    """Start a process in a session of its own, and never come back."""
+    """Start a process in a new session, and never return."""
     with contextlib.suppress(Exception):
         starts_a_daemon(environment, draw)
     time.sleep(1000.0)
@@ -133,7 +133,7 @@ def writes_everywhere(environment: Env, draw: Draw) -> None:
 
 
 class NoSuchPlace(InvalidInput):
-    """An error with a constructor of its own: what it is pickled with are not its arguments."""
+    """An error with its own constructor: its pickled arguments are not those of the constructor."""
 
     def __init__(self, shape: tuple[int, ...], wanted: int) -> None:
         super().__init__(f"{len(shape)} dimensions, and {wanted} are needed")

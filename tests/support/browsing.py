@@ -56,7 +56,7 @@ class Visit:
 
 @contextmanager
 def visiting(browser: Any, path: Path, **options: Any) -> Iterator[Visit]:
-    """Yield a visit to a file; at the end nothing may have been complained about, and nobody asked for anything."""
+    """Yield a visit to a file; at the end there must be no console messages and no requests."""
     context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
     try:
         visit = Visit(context.new_page())

@@ -37,7 +37,7 @@ Call = Callable[..., Said]
 
 
 def refuse(constant: str) -> None:
-    """Refuse what Python reads as JSON and nobody else does."""
+    """Refuse JSON that only Python reads."""
     raise AssertionError(f"{constant} is no JSON")
 
 

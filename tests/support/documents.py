@@ -60,7 +60,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A command that the documentation shows, and what it says comes out.
+    """A command in the documentation, and its output there.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ class Kind:
     oracle
         The rows that a file has; raises `Malformed` where it is no table. None where only another reader can say.
     strict
-        Whether the reader must read whatever the oracle does.
+        Whether the reader must read everything that the oracle reads.
     """
 
     suffix: str
@@ -568,7 +568,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="where to keep files that were read wrongly, and go on")
+    parser.add_argument("--keep", type=Path, help="where to keep files that were read wrongly; continue then")
     parser.add_argument(
         "--only", nargs="+", choices=[*kinds(), "store", "study"], default=list(UNENDING), help="kinds of files"
     )

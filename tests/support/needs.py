@@ -27,7 +27,7 @@ def peers() -> Path:
     """Return the interpreter of the environment with rliable, build/peers; without it skip, or fail in CI."""
     python = Path(__file__).parents[2] / "build" / "peers" / "bin" / "python"
     if not python.exists():
-        _without("this test needs rliable in an environment of its own: make peers")
+        _without("this test needs rliable in a separate environment: make peers")
     return python
 
 

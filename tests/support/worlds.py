@@ -17,9 +17,9 @@ def start_at_zero(state: Floats, parameters: Floats, random: RandomState) -> Non
 
 
 def walk_right(state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
-    """Go from state k to k + 1 whatever the action; the step out of the last one ends the episode.
+    """Go from state k to k + 1 with any action; the step out of the last one ends the episode.
 
-    One of the steps may have a reward that is no number.
+    One of the steps may have a reward that is NaN.
     """
     reward = np.nan if state[1] == parameters[2] else parameters[1]
     state[1] += 1.0
@@ -94,7 +94,7 @@ def _environment(
 def corridor(
     steps: int, reward: float, *, actions: int = 1, episodes: int = 10, nan_at: int = -1
 ) -> CompiledEnvironment:
-    """Return states 0 .. steps-1, each visited once an episode, in order, whatever the agent does."""
+    """Return states 0 .. steps-1, each visited once per episode, in order, whatever the agent does."""
     constants = (float(steps), reward, float(nan_at))
     return _environment(
         f"corridor-{steps}", DiscreteStates(steps), actions, episodes, 2, step=walk_right, constants=constants
@@ -127,7 +127,7 @@ def ring(steps: int, reward: float, states: int, *, actions: int = 2, episodes: 
 
 
 def grid(steps: int, reward: float, size: int, *, episodes: int = 10) -> CompiledEnvironment:
-    """Return a grid of size x size cells, to be walked over for so many steps."""
+    """Return a grid of size x size cells, to be walked over for a number of steps."""
     constants = (float(steps), reward, float(size))
     return _environment(f"grid-{size}", DiscreteStates(size * size), 4, episodes, 2, step=cross, constants=constants)
 
@@ -135,7 +135,7 @@ def grid(steps: int, reward: float, size: int, *, episodes: int = 10) -> Compile
 def space(
     dimensions: int, steps: int, *, reward: float = 1.0, actions: int = 2, episodes: int = 10
 ) -> CompiledEnvironment:
-    """Return a random walk in so many dimensions around 0, which may leave the ranges of -0.7 to 0.6."""
+    """Return a random walk in several dimensions around 0, which may leave the ranges of -0.7 to 0.6."""
     states = ContinuousStates(
         tuple(f"x{k}" for k in range(dimensions)),
         ((-0.7, 0.6),) * dimensions,

@@ -1,6 +1,6 @@
 """The agents' parts one by one, and what every agent must do at the borders: divergence, nothing to learn, one choice.
 
-Beside the oracles, which have every rule in plain form, agents live in small worlds where a trajectory is known.
+In addition to the oracles, which have every rule in plain form, agents run in small worlds where a trajectory is known.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ NUMBERS = st.floats(-100, 100) | st.sampled_from([0.0, -0.0, 1.0, np.inf, -np.in
 
 
 def test_statistics_are_as_strict_as_said() -> None:
-    # A die with one face 10 % too likely must not pass with so many throws.
+    # A die with one face 10 % too likely must not pass with this many throws.
     assert not plausible(np.array([1100, 980, 980, 980, 980, 980]) * 10, np.full(6, 1 / 6))
     assert plausible(np.array([1010, 995, 1002, 990, 1005, 998]), np.full(6, 1 / 6))
 
@@ -110,10 +110,10 @@ def test_greedy_is_numpys_argmax(values: list[float]) -> None:
 @UNHURRIED
 @given(st.lists(NUMBERS, min_size=1, max_size=7), st.integers(0, 1000))
 def test_without_exploration_one_number_is_used(values: list[float], seed: int) -> None:
-    random, beside = random_state(seed), random_state(seed)
+    random, copied = random_state(seed), random_state(seed)
     assert epsilon_greedy(np.array(values), 0.0, random) == int(np.argmax(values))
-    uniform(beside)
-    np.testing.assert_array_equal(random, beside)
+    uniform(copied)
+    np.testing.assert_array_equal(random, copied)
 
 
 def test_exploration_is_uniform_and_as_frequent_as_said() -> None:
@@ -152,7 +152,7 @@ def test_probabilities_that_fall_short_of_one_give_the_last_action() -> None:
     assert sampled(np.array([0.3, 0.3, 0.3999999]), random) == 2
 
 
-# All agents beside their oracles, in worlds the oracles' own tests do not have
+# All agents compared with their oracles, in worlds the oracles' own tests do not have
 
 
 def described(place: CompiledEnvironment, dorder: int = 0, iorder: int = 0) -> tuple[Features, Any]:
@@ -317,10 +317,10 @@ def test_playing_changes_nothing_learned(name: str) -> None:
         # What is learned next does not know that there was playing in between.
         random[:] = numbers
         learner.learn(np.zeros(3))
-        beside = agent.start(worlds.started(place, random_state(8)))
-        assert isinstance(beside, CompiledLearner)
-        beside.learn(np.zeros(13))
-        np.testing.assert_array_equal(beside.weights, learner.weights)
+        other = agent.start(worlds.started(place, random_state(8)))
+        assert isinstance(other, CompiledLearner)
+        other.learn(np.zeros(13))
+        np.testing.assert_array_equal(other.weights, learner.weights)
 
 
 # Traces, where every update is known
@@ -357,7 +357,7 @@ def learned_values(
 @VALUED
 @pytest.mark.parametrize("nan_at", [-1, 0, 5, STEPS - 1])
 def test_a_table_learns_by_the_sum_over_its_traces(name: str, nan_at: int) -> None:
-    # New states are worth 0 and every one is met once: each error is the reward, unless that is no number.
+    # New states are worth 0 and every one is met once: each error is the reward, unless that is NaN.
     found = learned_values(name, worlds.corridor(STEPS, 2.0, nan_at=nan_at), Tabular(STEPS))
     decay = DISCOUNT * TRACE_DECAY
     expected = [
@@ -379,7 +379,7 @@ def test_features_learn_by_the_sum_over_their_traces(name: str, nan_at: int, tra
     for k in range(STEPS):
         following = 0.0 if k == STEPS - 1 else float(weights @ phi[k + 1])
         delta = 2.0 + DISCOUNT * following - float(weights @ phi[k])
-        # Every gradient so far, by itself, and none forgotten because of an error that was no number.
+        # Every gradient so far, separately, and none forgotten because of an error that was NaN.
         trace = np.sum([(DISCOUNT * trace_decay) ** (k - j) * phi[j] for j in range(k + 1)], axis=0)
         if k != nan_at:
             weights = weights + STEP_SIZE * delta * trace
@@ -499,7 +499,7 @@ def test_small_gradients_count_where_changes_are_large(name: str, step_size: flo
 
 
 def lived_beyond(name: str, place: CompiledEnvironment, step_size: float, orders: tuple[int, int], seed: int) -> None:
-    """Assert that agent and oracle do the same, whatever has become of their weights."""
+    """Assert that agent and oracle do the same, also after their weights diverged."""
     diverged_for = 0
     for mine, expected, weights, _ in lives(name, place, orders, step_size, seed=seed):
         assert mine == pytest.approx(expected, abs=1e-9)
@@ -511,7 +511,7 @@ def lived_beyond(name: str, place: CompiledEnvironment, step_size: float, orders
 @pytest.mark.parametrize("name", DIVERGING)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_diverged_table_acts_as_the_oracles(name: str, seed: int) -> None:
-    # Whatever happens in an episode of a few steps, every state's weights have been through it.
+    # An episode of a few steps involves every state's weights.
     lived_beyond(name, worlds.corridor(4, 1.0, actions=2), 1e200, (0, 0), seed)
 
 
@@ -553,7 +553,7 @@ def test_a_diverged_policy_acts_as_the_oracle(seed: int) -> None:
 # Nothing to learn
 
 
-# AC-Parl2 has a reward of its own making: surprise.
+# AC-Parl2 has an internal reward: surprise.
 @pytest.mark.parametrize("name", [name for name in AGENTS if name != "ac-parl2"])
 @pytest.mark.parametrize("where", ["corridor", "line"])
 def test_without_rewards_there_is_nothing_to_learn(name: str, where: str) -> None:
@@ -652,7 +652,7 @@ def test_adam_steps_as_the_oracles(real: Any) -> None:
     oracle = ppo.Adam(shape, 0.01)
     weights, expected = np.zeros(shape, real), np.zeros(shape)
     for step in range(200):
-        # Of all sizes, so that what is added beside the root shows.
+        # Of all sizes, so that what is added to the root shows.
         gradient = (rng.normal(size=shape) * 10.0 ** rng.uniform(-8, 3, shape)).astype(real)
         gradient[0, 0] = 0.0
         mine.gradient[:] = gradient

@@ -150,7 +150,7 @@ def test_one_terrible_algorithm_by_hand() -> None:
     move, kept, _ = rows["min-max-normalised means"]
     assert move == pytest.approx(max(abs(y - x) for x, y in zip(before, after, strict=True)))
     assert kept == pytest.approx(100 * (max(after) - min(after)) / (max(before) - min(before)))
-    # One reference more that everybody beats: scores become (4 y + 1)/5, and their distances 4/5.
+    # One more reference that all others beat: scores become (4 y + 1)/5, and their distances 4/5.
     assert rows["equal weights"][1:] == pytest.approx((80.0, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Learning curves and responses to hyperparameters: what is averaged, what counts, what is left out."""
+"""Learning curves and responses to hyperparameters: averaging, counting, exclusions."""
 
 import itertools
 import math

@@ -40,7 +40,7 @@ CONTINUOUS = untuned.environment("cart-pole")
 BOTH = pytest.mark.parametrize("environment", [DISCRETE, CONTINUOUS], ids=["discrete", "continuous"])
 ALGORITHM = pytest.mark.parametrize("name", PAPER)
 
-# The paper's table, once more and apart from the code: what is drawn beyond features, gamma and lambda, in order.
+# The paper's table again, independent of the code: what is drawn beyond features, gamma and lambda, in order.
 # A number of weights to divide by is "features" or "weights of all actions".
 SMALL, TABLE, SCALED = (1e-6, 1e-3), (1e-3, 1e-1), (1e-3, 1.0)
 Range = tuple[float, float]

@@ -62,7 +62,7 @@ CHOICES: list[Categorical] = [
     Categorical(["x", "y", "x"]),
 ]
 
-# Both ends of what a generator of 53 bits can give, and whatever lies between.
+# Both ends of the range of a 53-bit generator, and values between.
 PROBABILITIES = st.one_of(st.sampled_from([0.0, 2.0**-53, 0.5, 1 - 2.0**-53]), st.floats(0, 1, exclude_max=True))
 IDS = [f"{type(each).__name__}-{each}" for each in ALL]
 
@@ -183,7 +183,7 @@ def test_probabilities_sum_to_one_over_the_values_and_are_zero_elsewhere(
 def test_a_value_comes_out_as_often_as_its_probability_says(
     distribution: NumberDistribution, values: list[float]
 ) -> None:
-    # Between the two quantiles that its probability says, and nowhere else, a value is what comes out.
+    # A value results exactly between the two quantiles of its probability.
     below = 0.0
     for value in values:
         above = below + math.exp(distribution.log_density(value))
@@ -325,7 +325,7 @@ NAN, INF = math.nan, math.inf
         (Categorical, ([],), "choices is empty: give at least one value"),
         (Categorical, ("ab",), "choices='ab' is not allowed: give a list of values"),
         (Categorical, (5,), "choices=5 is not allowed: give a list of values"),
-        (Categorical, ([1, [2]],), "[2] is not allowed among the choices: give None, truth values, finite numbers or"),
+        (Categorical, ([1, [2]],), "[2] is not allowed among the choices: give None, booleans, finite numbers or"),
         (Categorical, ([1, NAN],), "nan is not allowed among the choices"),
     ],
 )

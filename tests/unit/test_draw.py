@@ -350,7 +350,7 @@ WHOLE = "give a whole number, 3 and not 3.0"
         (lambda d: d.suggest_categorical("x", "ab"), "x: choices='ab' is not allowed: give a list of values"),
         (lambda d: d.suggest_categorical("x", 3), "x: choices=3 is not allowed: give a list of values"),
         (lambda d: d.suggest_categorical("x", [math.inf]), "x: inf is not allowed among the choices"),
-        (lambda d: d.suggest_categorical("x", [(1, 2)]), "look up by them whatever else there is to choose"),
+        (lambda d: d.suggest_categorical("x", [(1, 2)]), "(1, 2) is not allowed among the choices"),
         (lambda d: d.suggest("x", 3), "x: 3 is not a distribution: give one of untuned.collect.distributions"),
         (lambda d: d.suggest("", Uniform(0, 1)), "'' is not allowed for name: give each hyperparameter a name"),
         (lambda d: d.suggest_float(3, 0, 1), "3 is not allowed for name: give each hyperparameter a name"),

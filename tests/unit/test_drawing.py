@@ -1,4 +1,4 @@
-"""What every picture must hold to, whatever it shows."""
+"""Properties of every picture."""
 
 import math
 from collections.abc import Callable

@@ -85,7 +85,7 @@ def table(algorithms: tuple[str, ...], environments: tuple[str, ...], trials: in
 
 
 def found(scores: ScoreTable, *, valid: bool = True, width: float = 0.06) -> Evaluation:
-    """Return an evaluation with plausible numbers, without judging: figures must draw whatever is in it."""
+    """Return an evaluation with plausible numbers, without judging: figures must draw all of it."""
     n, m = len(scores.algorithms), len(scores.environments)
     score_a = np.linspace(0.2, 0.8, n)
     difference = score_a[:, None] - score_a[None, :]
@@ -239,7 +239,7 @@ def summarized() -> summaries.Summaries:
 SINGLE: dict[str, Callable[..., Axes]] = {
     "aggregate": lambda **o: figures.aggregate(example(), **o),
     "aggregates": lambda **o: figures.aggregate(
-        example(), beside=[found(example().scores, valid=False, width=0.02)], **o
+        example(), compare_with=[found(example().scores, valid=False, width=0.02)], **o
     ),
     "quantiles": lambda **o: figures.quantiles(example(), "maze", **o),
     "distributions": lambda **o: figures.distributions(example(), "maze", **o),
@@ -425,7 +425,7 @@ def test_unknown_names_are_refused_with_the_nearest(call: Callable[[], object]) 
         (lambda: figures.quantiles(example(), "hill", algorithms="bold"), "one string"),
         (lambda: figures.quantile_grid(example(), environments=[]), "at least one environment"),
         (lambda: figures.trials_effect(example(), "bold", "hill", sizes=(0,)), "at least 1"),
-        (lambda: figures.aggregate(example(), beside=[judged()]), "other algorithms or environments"),
+        (lambda: figures.aggregate(example(), compare_with=[judged()]), "other algorithms or environments"),
         (lambda: figures.learning_curves(histories(), "hill", algorithms=[]), "at least one"),
     ],
 )
@@ -470,7 +470,7 @@ def test_methods_are_side_by_side_and_approximate_ones_differ() -> None:
 
 
 def test_no_figure_says_what_belongs_into_its_caption(tmp_path: Path) -> None:
-    """The probability is in the caption, not in the picture; a page of its own has its claim."""
+    """The probability is in the caption, not in the picture; a whole page has its claim."""
     for name, draw in SINGLE.items():
         drawn = draw()
         assert not any("95 %" in text or "together" in text for text in texts(drawn)), name
@@ -928,7 +928,7 @@ def test_saving_again_does_not_move_anything(draw: Callable[[], Any], tmp_path: 
     figure = figure_of(draw())
     files = [figures.save(figure, tmp_path / f"{number}.svg").read_bytes() for number in range(3)]
     assert files[0] == files[1] == files[2]
-    # A figure without a layout of its own is left as it is.
+    # A figure without its own layout is unchanged.
     ax = Figure().add_subplot()
     ax.set_position((0.3, 0.3, 0.2, 0.2))
     figures.save(figure_of(ax), tmp_path / "own.png")

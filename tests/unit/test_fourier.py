@@ -1,4 +1,4 @@
-"""The Fourier features beside the oracle's in long double: values, layout, and what lies around them."""
+"""The Fourier features compared with the oracle's in long double: values, layout, and what lies around them."""
 
 import itertools
 from typing import Any
@@ -89,7 +89,7 @@ def test_features_in_single_precision(dimensions: int, dorder: int, iorder: int)
         assert phi.dtype == np.float32
         assert worst_error(phi, truth) <= 1e-6
         assert not phi[1, len(truth) :].any()
-        # Made of double powers, whatever the features are stored as.
+        # Computed from powers in double precision, whatever the type of the features.
         assert norm == pytest.approx(float(np.sum(truth * truth)), rel=1e-13)
 
 

@@ -106,12 +106,12 @@ def test_steps_run_out_within_an_episode_that_is_played_to_its_end() -> None:
 
 
 def test_nobody_gains_by_never_ending_an_episode() -> None:
-    # Steps that are spent in an episode which goes on for ever count with the rest of it.
+    # Steps of an episode that never ends count, too.
     assert train_trial(learn, walk(steps=130, length=10**6)).returns.tolist() == [-100.0, -100.0]
 
 
 def test_an_episode_cannot_be_left() -> None:
-    # Where every step costs, whoever could leave after one would have the best score there is.
+    # Where every step costs, an algorithm that could leave after one would have the best possible score.
     def leave(environment: Env, draw: Draw) -> None:
         while True:
             environment.reset()
@@ -392,7 +392,7 @@ def test_a_policy_plays_the_rest_and_then_for_itself() -> None:
         return lambda observation: 0
 
     result = train_trial(early, walk(episodes=4))
-    # The episode it left goes on where it was.
+    # The episode that it left continues.
     assert result.returns.tolist() == [-5.0] * 4
     assert result.final_returns.tolist() == [-5.0] * FINAL_EPISODES
     assert (result.final_return, result.steps) == (-5.0, 20)
@@ -442,7 +442,7 @@ def test_a_policy_that_breaks_after_learning_is_a_failure_with_returns() -> None
 
 
 def naive(environment: Env, draw: Draw) -> Callable[[Any], int]:
-    """Draws from whatever generator is at hand."""
+    """Draws from global generators."""
     draw.suggest_float("step_size", 1e-3, 1.0, log=True)
     environment.reset()
     environment.step(random.randrange(2))

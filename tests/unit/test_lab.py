@@ -284,7 +284,7 @@ def test_a_data_set_is_decided_by_its_number(name: str) -> None:
         return [cell.tolist() for row in table.cells for cell in row]
 
     assert cells(0, 3) == cells(0, 3)
-    # Of whatever is not the same in all trials, gaps of 1e-9 aside.
+    # For everything that differs between trials, gaps of 1e-9 aside.
     if name != "gap-1e-9":
         assert cells(0, 3) != cells(0, 4)
         assert cells(0, 3) != cells(1, 3)
@@ -639,7 +639,7 @@ def test_results_are_in_the_order_of_the_pieces(workers: int) -> None:
     assert products(found) == [7 * number for number in range(8)]
     assert told == sorted(told)
     assert (told[0], told[-1]) == ((0, 8), (8, 8))
-    # As many processes as were asked for, at the most, and none but this one for one worker.
+    # At most the requested number of processes, and only this one for one worker.
     processes = {facts["process"] for facts in found}
     assert processes == {os.getpid()} if workers == 1 else os.getpid() not in processes
     assert len(processes) <= workers
@@ -698,7 +698,7 @@ def test_an_error_in_a_piece_reaches_the_caller(workers: int, tmp_path: Path) ->
 
 def test_a_process_that_dies_is_told_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
-    with pytest.raises(UntunedError, match=r"its process died .*what is finished is kept.*memory.*One worker"):
+    with pytest.raises(UntunedError, match=r"its process died .*kept, rerun to resume.*memory.*One worker"):
         run(lab_work.dies_of_three, 7, PIECES, Journal(path), workers=2)
     assert products(run(lab_work.multiplied, 7, PIECES, Journal(path), workers=1)) == [7 * n for n in range(8)]
 
@@ -954,7 +954,7 @@ def test_what_is_said_to_be_as_good_is_as_good_exactly(name: str) -> None:
     if name in ("coins", "outweighed", "levels", "skewed"):
         assert len(set(y[:equals])) == 1
     if name != "skewed":
-        # Nor does anybody win more than half against anybody, although there is somebody who does here and there.
+        # Nor does any algorithm win more than half against another overall, although some do on single environments.
         wins = [sum(z[a][b], Fraction(0)) / m for a in range(n) for b in range(n)]
         assert max(abs(win - Fraction(1, 2)) for win in wins) < 1e-15
         assert name in ("coins", "tails") or max(abs(each - Fraction(1, 2)) for each in z[0][-1]) > 0.05
@@ -1275,7 +1275,7 @@ def test_failure_rates_are_those_of_two_loops() -> None:
     rng = np.random.default_rng(11)
     score = 0.5 + 0.3 * rng.random((7, 3))
     low, high = score - 0.3 * rng.random((7, 3)), score + 0.3 * rng.random((7, 3))
-    # One whose own estimate is outside: that is no failure, since it is no other sample.
+    # One whose own estimate is outside: not a failure, because it is not another sample.
     low[2] = score[2] + 0.01
 
     def rate(samples: Sequence[int]) -> float:
@@ -1341,7 +1341,7 @@ def test_scores_that_never_change_never_fail() -> None:
     assert [each.failures for each in found.rows] == [0.0] * 10
 
 
-def test_the_paper_s_figures_are_beside_the_paper_s_names_only() -> None:
+def test_the_paper_s_figures_go_with_the_paper_s_names_only() -> None:
     algorithms = [choice.use for choice in STUDY.algorithms]
     environments = [choice.use for choice in STUDY.environments]
     scores = np.random.default_rng(12).random((4, 9, 3))
@@ -1516,7 +1516,7 @@ def test_a_method_that_was_changed_is_another(tmp_path: Path) -> None:
     assert coverage(["constant"], [honest], [10], **options).rows[0].aggregates.count == 0  # type: ignore[arg-type]
     assert coverage(["constant"], [lying], [10], **options).rows[0].aggregates.count > 0  # type: ignore[arg-type]
     assert len(record.read_text().splitlines()) == 2
-    # The same once more is the same.
+    # Repeating it gives the same.
     coverage(["constant"], [honest], [10], **options)  # type: ignore[arg-type]
     assert len(record.read_text().splitlines()) == 2
 

@@ -22,7 +22,7 @@ def test_a_chain_is_a_straight_line() -> None:
     assert layout.width == 0.0
 
 
-def test_without_lines_all_are_beside_each_other_in_order() -> None:
+def test_without_lines_all_are_side_by_side_in_order() -> None:
     layout = layered(3, [])
     assert layout.levels == ((0, 1, 2),)
     assert layout.x == (0.0, 1.0, 2.0)

@@ -30,7 +30,7 @@ def refusal(source: Any, **options: Any) -> str:
     return str(error.value)
 
 
-# --- points of learning curves are no trials
+# --- points of learning curves are not trials
 
 
 @pytest.fixture

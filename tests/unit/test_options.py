@@ -113,8 +113,8 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
         untuned.evaluate(SCORES, detla=0.1)
     with pytest.raises(UnknownName, match="'range': did you mean 'ranges'"):
         untuned.evaluate(SCORES, range=(0, 9))
-    with pytest.raises(UnknownName, match="'beside'"):
-        untuned.plan(SCORES, beside=["pbp"])
+    with pytest.raises(UnknownName, match="'compare_with'"):
+        untuned.plan(SCORES, compare_with=["pbp"])
     with pytest.raises(UnknownName, match="'engin': did you mean 'engine'"):
         untuned.run("study.toml", engin="ray")
 
@@ -195,10 +195,10 @@ def test_an_evaluation_says_what_was_derived() -> None:
 def test_a_report_says_how_to_make_it_again() -> None:
     judging = untuned.Judging(intervals="bootstrap", resamples=30, seed=4, weights={"x": 1.0, "y": 3.0})
     found = untuned.evaluate(SCORES, judging=judging)
-    made = untuned.report(found, beside=["kl"], title="Two")
+    made = untuned.report(found, compare_with=["kl"], title="Two")
     for words in ("intervals='bootstrap'", "weights={'x': 1.0, 'y': 3.0}", "resamples=30", "seed=4"):
         assert words in made.command
     again = eval(made.command.replace("'report.html'", "None"), {"untuned": untuned, "scores": SCORES})
     assert again.evaluation.to_json() == found.to_json()
     # The other method is judged by the same options.
-    assert made.beside[0].judging == dataclasses.replace(judging, intervals="kl")
+    assert made.compare_with[0].judging == dataclasses.replace(judging, intervals="kl")

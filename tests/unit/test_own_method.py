@@ -67,9 +67,9 @@ def test_it_is_known_by_name_once_registered() -> None:
     by_name = untuned.evaluate(scores(), intervals="toy", delta=0.1)
     assert by_name.to_json() == untuned.evaluate(scores(), intervals=TOY, delta=0.1).to_json()
     assert "Hoeffding" in method_labels([by_name])[0]
-    compared = untuned.report(by_name, beside=["kl", TOY])
-    assert [each.method for each in compared.beside] == ["kl", "toy"]
-    assert all(each.delta == 0.1 for each in compared.beside)
+    compared = untuned.report(by_name, compare_with=["kl", TOY])
+    assert [each.method for each in compared.compare_with] == ["kl", "toy"]
+    assert all(each.delta == 0.1 for each in compared.compare_with)
     with pytest.raises(UnknownName, match="did you mean 'toy'"):
         untuned.evaluate(scores(), intervals="toyy")
     with pytest.raises(InvalidInput, match="conventions='paper'"):

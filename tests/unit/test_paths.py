@@ -64,7 +64,7 @@ def test_patterns(pattern: str, path: str, expected: Names) -> None:
 
 
 def test_a_pattern_ends_where_the_file_s_name_ends_or_begins() -> None:
-    """Of a name in the file's name, the ending is no part."""
+    """The suffix is not part of a name in the file's name."""
     assert named(["ppo/CartPole.csv"], "{algorithm}/{environment}") == [("ppo", "CartPole", "ppo")]
     assert named(["ppo.csv"], "{algorithm}", environment="x") == [("ppo", "x", "ppo.csv")]
 
@@ -202,7 +202,7 @@ def test_layouts_that_can_be_read_in_one_way(form: str) -> None:
 
 
 def test_several_roots() -> None:
-    """Every folder that the user named is a level of its own."""
+    """Every folder that the user named is a separate level."""
     paths = [f"{a}/{e}/{s}/progress.csv" for a, e, s in CASES]
     assert named(paths) == CASES
 

@@ -89,7 +89,7 @@ def test_the_functional_bound_counts_where_it_would_be_in_use() -> None:
     assert right <= pair.trials <= RATIO * right
 
 
-def test_the_functional_bound_is_not_used_beside_betting() -> None:
+def test_the_functional_bound_is_not_used_with_betting() -> None:
     def planned(environments: int, delta: float) -> int:
         table = two(environments=environments)
         number = only(evaluate(table, intervals="betting", weights="uniform", delta=delta)).trials
@@ -145,7 +145,7 @@ def test_trials_that_wait_for_a_full_block_do_not_count() -> None:
 
 
 def test_intervals_that_say_nothing_yet_are_taken_for_those_of_kl() -> None:
-    """Ten trials are no full block: what is known of the width is the level."""
+    """Ten trials are not a full block: only the level is known of the width."""
     pair = only(evaluate(two(size=10), intervals="betting"))
     right = NATS / entropy(0.6)
     assert pair.trials is not None

@@ -1,4 +1,4 @@
-"""Simulated races: the same seed gives the same trials and the same race, whatever stops it."""
+"""Simulated races: the same seed gives the same trials and the same race, however it is stopped."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_wrong_verdicts_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(INTERPRETED, reason="a race takes minutes without the compiler")
 @pytest.mark.parametrize(("goal", "wrong"), [("all within 0.2", True), ("best within 0.2", False)])
 def test_wrong_certificates_are_found(monkeypatch: pytest.MonkeyPatch, goal: str, wrong: bool) -> None:
-    """Bounds that are far too narrow say of two that they are close; the best is the best all the same."""
+    """Bounds that are far too narrow show that two are close; the best is still the best."""
     monkeypatch.setattr(standing, "decided", lambda log_e, _: np.zeros(log_e.shape, dtype=np.bool_))
     monkeypatch.setattr(standing, "closed", lambda high_ab: 0.01 * np.abs(high_ab))
     course = Course((goal,), "equal", UNIFORM, Budget(trials=400))

@@ -603,7 +603,7 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, kind: str) -> None:
             refused += 1
             continue
         if good is not None and good.step is not None:
-            # What is left is the beginning of what was there.
+            # The remaining entries are the first of the old ones.
             assert len(parts) == 1
             assert parts[0].step is not None
             size = parts[0].score.size
@@ -638,7 +638,7 @@ def test_a_message_that_is_not_one_is_read_or_refused(tmp_path: Path, kind: str)
 
 
 def run(script: str, folder: Path) -> None:
-    """Run a program in a process of its own: libraries warn, start threads, and change settings of Python."""
+    """Run a program in a separate process: libraries warn, start threads, and change Python's settings."""
     environment = os.environ | {
         "HOME": str(folder),
         "MLFLOW_ALLOW_FILE_STORE": "true",

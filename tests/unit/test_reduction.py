@@ -1,4 +1,4 @@
-"""Learning curves become one score per run: against a slow definition, whatever the order and the files of the rows."""
+"""Learning curves become one score per run: against a slow definition, for any order and files of the rows."""
 
 import math
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Tables for pasting: the numbers of the evaluation, in every format, under whatever names.
+"""Tables for pasting: the numbers of the evaluation, in every format, with any names.
 
-The files of tests/golden/tables are what fixed scores come out as. After a change that is meant, write them anew and
+The files of tests/golden/tables have the tables of fixed scores. After an intended change, regenerate them and
 look at the difference::
 
     UNTUNED_RENEW_GOLDEN=1 .venv/bin/pytest tests/unit/test_report_tables.py -k golden && git diff tests/golden
@@ -243,7 +243,7 @@ def test_captions_say_what_is_promised_and_what_is_wrong(plain: Evaluation) -> N
     assert "A dash: there are no trials." in cart
     assert "infinite end" not in maze
     assert "A dash" not in maze
-    # Anderson's intervals hold their level whatever the method of the aggregates does.
+    # Anderson's intervals hold their level for every method of the aggregates.
     approximate = evaluated(plain.scores, intervals="pbp-t", weights="uniform", delta=0.07)
     assert "approximate" in tables.aggregate(approximate).caption
     assert "With probability at least 93 %" in tables.environment(approximate, "maze").caption
@@ -402,11 +402,11 @@ def test_markdown_keeps_its_cells_and_shows_every_name(names: list[str]) -> None
     written = table_of(*names).to_markdown()
     lines = [line for line in written.split("\n") if line.startswith("|")]
     assert len(lines) == 2 + len(names)
-    # Whatever a parser makes of half a tag, there is none.
+    # No parser finds a tag in half a tag.
     assert not set("<>") & set(written)
     # No pipe is anything but the edge of a cell, so no parser can disagree.
     assert {line.count("|") for line in lines} == {5}
-    # One that is no part of this project reads the names back; it alone takes no backslash before a dollar.
+    # An external parser reads the names back; only this one does not accept a backslash before a dollar.
     html = Markdown(extensions=["tables"]).convert(written.replace("\\$", "$"))
     found = parsed(html)
     assert found.tags <= {"p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
@@ -447,7 +447,7 @@ def test_latex_has_no_active_character_left(name: str) -> None:
     written = in_latex(name)
     assert not re.search(r"(?<!\\)[%&#~](?<!\\\\)", re.sub(r"\\[~^]\{", "{", written))
     assert "\n" not in written
-    # Braces are balanced, whatever the name has.
+    # Braces are balanced for every name.
     depth = 0
     for brace in re.sub(r"\\[{}]", "", written):
         depth += (brace == "{") - (brace == "}")

@@ -109,7 +109,7 @@ def test_the_answer_claims_no_more_than_the_verdicts(found: Evaluation) -> None:
     more = decided(found, ("quick", "slow"), ("quickest", "middling"))
     assert named(found, answer(more)) == ["quickest", "quick"]
     assert re.search("other (2|two)", answer(more))
-    # Not "better than everybody": of one algorithm nothing at all is known.
+    # Not "better than all others": nothing is known about one algorithm.
     open_ = decided(found, ("quickest", "slow"), ("quickest", "middling"))
     assert named(found, answer(open_)) == ["quickest", "quick"]
 
@@ -193,7 +193,7 @@ def test_weights_are_described_as_they_are(found: Evaluation) -> None:
 
 
 def test_the_page_is_whole_and_calls_nobody(found: Evaluation, histories: Histories) -> None:
-    report = replace(untuned.report(found, title="Whole", beside=["pbp"]), histories=histories)
+    report = replace(untuned.report(found, title="Whole", compare_with=["pbp"]), histories=histories)
     outline = Outline(report.html)
     assert outline.open == []
     assert all(address.startswith(("#", "data:")) for address in outline.addresses)
@@ -388,23 +388,25 @@ def test_places_that_cannot_be(found: Evaluation, tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said_before_anything_is_judged(found: Evaluation, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="bootstrop"):
-        untuned.report(str(tmp_path / "nothing.csv"), beside=["bootstrop"])
+        untuned.report(str(tmp_path / "nothing.csv"), compare_with=["bootstrop"])
     with pytest.raises(InvalidInput, match="gif"):
         untuned.report(str(tmp_path / "nothing.csv"), tmp_path / "all", formats=["gif"])
     with pytest.raises(InvalidInput, match="there is no file or folder"):
         untuned.report(found, study=tmp_path / "nothing")
     with pytest.raises(InvalidInput, match="delta given with an evaluation"):
         untuned.report(found, delta=0.1)
-    with pytest.raises(InvalidInput, match="beside has a int"):
-        untuned.report(found, beside=[3])  # type: ignore[list-item]
+    with pytest.raises(InvalidInput, match="compare_with has a int"):
+        untuned.report(found, compare_with=[3])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="other algorithms or environments"):
-        untuned.report(found, beside=[reporting.evaluated(("a", "b"), ("x", "y"), 5)])
+        untuned.report(found, compare_with=[reporting.evaluated(("a", "b"), ("x", "y"), 5)])
 
 
 def test_other_methods_judge_the_same_scores_by_the_same_weights(found: Evaluation) -> None:
     given = untuned.evaluate(found.scores, weights={"flat": 3.0, "steep": 1.0}, delta=0.1)
-    report = untuned.report(given, beside=["pbp", untuned.evaluate(found.scores, intervals="kl", weights="uniform")])
-    pbp, kl = report.beside
+    report = untuned.report(
+        given, compare_with=["pbp", untuned.evaluate(found.scores, intervals="kl", weights="uniform")]
+    )
+    pbp, kl = report.compare_with
     assert (pbp.method, kl.method) == ("pbp", "kl")
     assert pbp.delta == 0.1
     np.testing.assert_allclose(pbp.q_er, given.q_er)
@@ -462,21 +464,21 @@ def test_a_plan_of_scores_is_that_of_their_evaluation() -> None:
         untuned.plan(few, delta=0.1)
 
 
-def test_what_is_judged_beside_is_judged_alike() -> None:
+def test_other_methods_judge_with_the_same_options() -> None:
     # Every other trial ties, which the conventions count differently.
     scores = {
         name: {"x": np.round(reporting.scores(a, 0, 60), -1), "y": np.round(reporting.scores(a, 1, 60), -1)}
         for a, name in enumerate(NAMES[:3])
     }
     options: dict[str, Any] = {"conventions": "paper", "weights": "uniform"}
-    report = untuned.report(scores, beside=["pbp-t", "bootstrap"], resamples=50, seed=3, **options)
-    for other in report.beside:
+    report = untuned.report(scores, compare_with=["pbp-t", "bootstrap"], resamples=50, seed=3, **options)
+    for other in report.compare_with:
         assert other.settings["conventions"] == "paper"
         np.testing.assert_array_equal(other.score_a, report.evaluation.score_a)
     alone = untuned.evaluate(scores, intervals="bootstrap", resamples=50, seed=3, **options)
-    np.testing.assert_array_equal(report.beside[1].low_a, alone.low_a)
+    np.testing.assert_array_equal(report.compare_with[1].low_a, alone.low_a)
     with pytest.raises(InvalidInput, match="goes with the paper's methods"):
-        untuned.report("nothing.csv", beside=["kl"], conventions="paper")
+        untuned.report("nothing.csv", compare_with=["kl"], conventions="paper")
 
 
 def test_words_on_the_page_fit_the_evaluation(found: Evaluation) -> None:
@@ -509,7 +511,7 @@ def test_names_from_right_to_left_turn_no_sentence(name: str) -> None:
 
 def test_the_call_that_makes_it_again_says_everything(found: Evaluation) -> None:
     given = untuned.evaluate(found.scores, intervals="bootstrap", resamples=40, seed=2, weights={"flat": 3, "steep": 1})
-    report = untuned.report(given, title="It's mine", beside=["pbp"])
+    report = untuned.report(given, title="It's mine", compare_with=["pbp"])
     scope: dict[str, Any] = {"untuned": untuned, "scores": found.scores, "weights": {"flat": 3, "steep": 1}}
     again = eval(report.command.replace("'report.html'", "None"), scope)
     assert again.command == report.command

@@ -1,4 +1,4 @@
-"""The paper's experiment beside what was published: figures, z-scores, conclusions, tables, the page."""
+"""The paper's experiment compared with what was published: figures, z-scores, conclusions, tables, the page."""
 
 import dataclasses
 import html
@@ -123,7 +123,7 @@ def test_a_z_score_is_the_difference_in_standard_errors() -> None:
     plain = (scores.mean() - 9.9) / error
     assert mean_z(scores, 9.9) == pytest.approx(plain, rel=2e-3)
     assert mean_z(-scores, -9.9) == pytest.approx(-plain, rel=2e-3)
-    # So far out that its probability is no number any more.
+    # So far out that its probability is NaN.
     assert mean_z(scores, 1e6) == pytest.approx((scores.mean() - 1e6) / error)
 
 
@@ -153,7 +153,7 @@ def test_many_z_scores_in_a_few_numbers() -> None:
     assert Agreement.of([None, None]) is None
 
 
-# --- a board of the paper's, of which we know how it comes out
+# --- a board of the paper's with a known result
 
 
 #: From the best to the worst, as the paper has them.
@@ -161,7 +161,7 @@ ORDER = tuple(sorted(ALGORITHMS, key=lambda name: published.aggregates()["pbp", 
 
 
 def board(places: Sequence[str] = NAMES, trials: int = 40) -> ScoreTable:
-    """Return scores in which nobody is better than another."""
+    """Return scores in which no algorithm is better than another."""
     rng = np.random.default_rng(3)
     return ScoreTable.from_dict(
         {name: {place: rng.random(trials) for place in places} for name in ALGORITHMS},
@@ -170,7 +170,7 @@ def board(places: Sequence[str] = NAMES, trials: int = 40) -> ScoreTable:
 
 
 def ordered(found: Evaluation, order: Sequence[str] = ORDER) -> Evaluation:
-    """Return an evaluation by which whoever comes earlier in an order is better."""
+    """Return an evaluation in which earlier algorithms in an order are better."""
     place = np.array([order.index(name) for name in found.algorithms])
     difference = 0.01 * (place[None, :] - place[:, None])
     return with_ranking(found, pairs=Pairs(difference - 0.001, difference + 0.001))
@@ -262,7 +262,7 @@ def test_whether_parl2_keeps_trials_from_the_low_end() -> None:
     rng = np.random.default_rng(5)
 
     def came(base: float, adapted: float, trials: int = 600) -> Conclusion:
-        """Return what is said of trials so many of which, without and with Parl2, are disasters."""
+        """Return the conclusions on trials with these numbers of disasters without and with Parl2."""
         share = {name: adapted if name.endswith("parl2") else base for name in ALGORITHMS}
         found, others = judged(
             ScoreTable.from_dict(
@@ -347,10 +347,10 @@ def test_what_table_2_says(whole: Reproduction, lines: list[Replicates], never: 
     assert (came[NEVER], came[OFTEN]) == (never, often)
 
 
-# --- beside the published
+# --- compared with the published
 
 
-def test_cells_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_cells_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     assert [(each.algorithm, each.environment) for each in whole.means] == [
         (name, place) for place in NAMES for name in ALGORITHMS
     ]
@@ -363,7 +363,7 @@ def test_cells_are_beside_those_of_the_paper(whole: Reproduction) -> None:
         assert each.z == (None if known is None else mean_z(scores, known.value))
 
 
-def test_scores_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_scores_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     bootstrapped = whole.others[-1]
     assert bootstrapped.method == "bootstrap"
     assert [each.algorithm for each in whole.scores] == [bootstrapped.algorithms[a] for a in bootstrapped.order]
@@ -377,7 +377,7 @@ def test_scores_are_beside_those_of_the_paper(whole: Reproduction) -> None:
         assert each.z == pytest.approx(expected, rel=1e-9)
 
 
-def test_scores_on_other_environments_are_beside_nothing() -> None:
+def test_scores_on_other_environments_are_compared_with_nothing() -> None:
     found, others = judged(board(NAMES[:2], trials=10))
     some = Reproduction(found, others, None, conclusions(found, others, None), "", "1.2")
     assert not some.comparable
@@ -394,7 +394,7 @@ def test_scores_on_other_environments_are_beside_nothing() -> None:
     assert "with these 2 they cannot be compared" in str(some)
 
 
-def test_figures_of_table_2_are_beside_those_of_the_paper(whole: Reproduction) -> None:
+def test_figures_of_table_2_are_compared_with_those_of_the_paper(whole: Reproduction) -> None:
     assert whole.replication is not None
     rows = [row for row in whole.replication.rows if row.published_failures is not None]
     assert [(each.method, each.trials, each.what) for each in whole.rates] == [
@@ -489,11 +489,11 @@ def test_a_folder_has_page_numbers_tables_and_figures(tmp_path: Path) -> None:
         assert words in text
     for _, table in some.tables():
         assert table.caption in text
-    # It asks nobody for anything.
+    # It makes no requests.
     assert not re.findall(r'(?:src|href)="(?!data:|#|report\.html)', page)
     assert "<script" not in page
     assert page.count("<img ") == len(figures)
-    # The same once more is the same to the last byte.
+    # Repeating it gives the same bytes.
     before = {path: path.read_bytes() for path in written}
     assert some.save(tmp_path / "out") == written
     assert {path: path.read_bytes() for path in written} == before
@@ -525,9 +525,9 @@ def test_places_that_are_no_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_z_scores_need_no_environment_of_ours() -> None:
-    """A cell that the paper does not know is beside nothing."""
+    """A cell that the paper does not know is compared with nothing."""
     table = ScoreTable.from_dict({"mine": {"maze": [1.0, 2.0]}})
-    (only,) = agreement.means_beside(table)
+    (only,) = agreement.mean_comparisons(table)
     assert (only.published, only.z, only.trials, only.mean) == (None, None, 2, 1.5)
 
 
@@ -536,10 +536,10 @@ def test_published_means_are_within_guaranteed_intervals_unless_they_differ() ->
     known = published.means()["sarsa-parl2", place].value
     rng = np.random.default_rng(1)
 
-    def compared(middle: float, trials: int) -> agreement.MeanBeside:
+    def compared(middle: float, trials: int) -> agreement.MeanComparison:
         scores = np.clip(middle + rng.normal(size=trials), -500.0, 0.0)
         table = ScoreTable.from_dict({"sarsa-parl2": {place: scores}}, ranges=(-500.0, 0.0))
-        (only,) = agreement.means_beside(table)
+        (only,) = agreement.mean_comparisons(table)
         return only
 
     assert compared(known, 50).within

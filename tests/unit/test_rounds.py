@@ -202,7 +202,7 @@ def test_rounds_count_once_every_cell_has_its_trials(store: Store, folder: Path)
     store.log_race(announced(2, 3, 2, 4))
     store.log_race(announced(2, 3, 2, 4))
     assert of(folder) == [[[2, 2], [2, 2]]]
-    # More trials than any round announced are no round.
+    # More trials than any round announced are not a round.
     filled(store, 9, 9, 9, 9)
     assert of(folder) == [[[2, 2], [2, 2]], [[2, 3], [2, 4]], [[2, 3], [2, 4]]]
 

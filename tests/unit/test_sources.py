@@ -1,4 +1,4 @@
-"""`read_scores` takes whatever scores are in, and says what it takes when it is something else."""
+"""`read_scores` accepts all supported sources, and lists them in the error for others."""
 
 import io
 import re

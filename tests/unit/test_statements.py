@@ -203,7 +203,7 @@ def test_the_bootstrap_has_the_same_weights_and_refuses_empty_cells_in_a_sentenc
 
 
 def failing(**failures: tuple[int, ...]) -> Evaluation:
-    """Return an evaluation in which so many of ten trials on each environment failed, by algorithm."""
+    """Return an evaluation with given numbers of failed trials, of ten, on each environment, by algorithm."""
 
     def cell(name: str, e: int, first: int) -> NDArray[np.float64]:
         values = np.linspace(0.0, 1.0, 10) + first

@@ -1,4 +1,4 @@
-"""The store: what goes in comes out to the bit, once, in one order; and whatever is wrong is said in words."""
+"""The store: it returns what was stored to the bit, once, in one order; and a message for every error."""
 
 import dataclasses
 import itertools
@@ -82,7 +82,7 @@ def store(folder: Path) -> Iterator[Store]:
         yield opened
 
 
-# What goes in comes out
+# Stored trials are returned unchanged
 
 
 def test_a_trial_comes_back_as_it_was(store: Store) -> None:
@@ -713,7 +713,7 @@ def test_an_older_store_becomes_a_present_one(folder: Path, tmp_path: Path, monk
     version_1(folder)
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, note))
     Store.create(tmp_path / "new", FACTS).close()
-    # A reader does not migrate it, and reads it all the same.
+    # A reader does not migrate it, but can read it.
     with Store.open(folder) as store:
         check_version_1(store)
     assert tables(folder) != tables(tmp_path / "new")
@@ -878,7 +878,7 @@ def test_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch
                 fill()
             assert stored
             assert [text(each) for each in store.trials()] == [text(each) for each in stored]
-    # With room again the same store goes on, new names included.
+    # With room again the same store can be written, new names included.
     with Store.open(folder, write=True) as store:
         assert [text(each) for each in store.trials()] == [text(each) for each in stored]
         assert store.add(made(trial=number + len(stored)) for number in range(500)) == 500
@@ -924,7 +924,7 @@ for write in (lambda: Store.open(folder, write=True), lambda: Store.create(folde
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:
-    """A folder with a store of one trial and one entry of a race that nobody else may write in."""
+    """A folder with a store of one trial and one entry of a race that no one else may write to."""
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
         folder = Path(parent) / "study"

@@ -159,7 +159,7 @@ def test_every_file_gives_the_same_table(kind: str, tmp_path: Path) -> None:
     assert found(from_file(written(tmp_path, name, write(ROWS)))) == expected(ROWS)
 
 
-# Names with separators, quotation marks, line breaks, spaces around; whatever is not blank.
+# Names with separators, quotation marks, line breaks, surrounding spaces; anything that is not blank.
 AWKWARD = [
     "a,b",
     'say "x"',

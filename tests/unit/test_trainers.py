@@ -1,4 +1,4 @@
-"""Trials of algorithms written in Python: what counts is what the environment saw, whatever the algorithm does."""
+"""Trials of algorithms written in Python: the environment's counts decide, whatever the algorithm does."""
 
 import collections
 import copy
@@ -173,7 +173,7 @@ def test_episodes_cannot_be_left() -> None:
     environment.step(0)
     with pytest.raises(InvalidInput, match="after 1 steps of an episode that is not over"):
         environment.reset()
-    # Where it was left, it goes on.
+    # It continues where it was left.
     assert [environment.step(0)[2], environment.step(0)[2]] == [False, True]
     assert environment.returns == (-3.0,)
 
@@ -581,7 +581,7 @@ def test_environments_of_any_kind_answer_mistakes() -> None:
     assert untuned.from_gymnasium("Pendulum-v1").budget == Budget(episodes=100)
     with pytest.raises(InvalidInput, match="score_range"):
         untuned.from_gymnasium("Pendulum-v1", steps=5, score_range=(1, 0))
-    with pytest.raises(InvalidInput, match="would not be in force"):
+    with pytest.raises(InvalidInput, match="has no effect"):
         untuned.from_gymnasium(lambda: gymnasium.make("Pendulum-v1"), name="p", steps=5, step_limit=500)
 
 

@@ -431,7 +431,7 @@ def test_an_environment_without_kernels_is_refused() -> None:
         run_trial("sarsa", Environment(**fields))  # type: ignore[arg-type]
 
 
-# In a process of its own: what is not refused writes where it must not.
+# In a separate process: an unrefused call writes out of bounds.
 UNFIT = """
 from untuned import Definition, InvalidInput, run_trial
 from untuned.collect.agents.features import Fourier, Tabular
@@ -443,7 +443,7 @@ try:
 except InvalidInput:
     print("refused")
 """
-# One piece of learning is enough to see; some would go on for ever.
+# One piece of learning is enough; some would never end.
 COUNT = "asked = []\ndef count():\n    asked.append(None)\n    return len(asked) > 3\n"
 
 

@@ -30,7 +30,7 @@ def world(episodes: int, seed: int = 0) -> World:
 
 @dataclass
 class Fake:
-    """Learns a point an episode, from ``first`` on; writes down whatever is asked of it."""
+    """Learns a point per episode, from ``first`` on; records all calls."""
 
     first: float
     gain: float = 1.0
@@ -81,7 +81,7 @@ def learned(learner: SelfTuning, episodes: int, part: int | None = None) -> tupl
 def test_the_first_half_tries_and_the_best_learns_on_with_what_it_knows() -> None:
     learner = started(Fake(0.0), Fake(100.0), Fake(50.0), episodes=20)
     returns, steps = learned(learner, 20)
-    # 20 // (2 * 3) = 3 episodes each; the second goes on where it stopped, for the 11 that remain.
+    # 20 // (2 * 3) = 3 episodes each; the second continues for the remaining 11.
     assert returns == [0, 1, 2, 100, 101, 102, 50, 51, 52, *(103.0 + episode for episode in range(11))]
     assert steps == 200
     assert learner.chosen == 1
@@ -105,7 +105,7 @@ def test_what_is_no_number_is_not_chosen(bad: float) -> None:
     learner = started(Fake(bad), Fake(-5.0), episodes=8)
     learned(learner, 8)
     assert learner.chosen == 1
-    # And if there is nothing else, the first goes on: a trial is never without a score.
+    # If there is nothing else, the first continues: a trial always has a score.
     learner = started(Fake(bad), Fake(np.nan), episodes=8)
     learned(learner, 8)
     assert learner.chosen == 0

@@ -226,7 +226,7 @@ def test_failures_are_kept(form: str, kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [[False, True], [0, 1], ["", "x"], [None, "x"], ["no", "yes"], [math.nan, 1.0]])
 def test_a_column_of_failures_may_say_yes_and_no(values: list[Any], tmp_path: Path) -> None:
-    """Saying no is no failure."""
+    """A false answer is not a failure."""
     frame = polars.DataFrame(
         {"algorithm": ["a", "b"], "environment": ["x", "x"], "score": [2.0, 1.0], "failure": values}, strict=False
     )

@@ -1,4 +1,4 @@
-"""Private. Bridges to outside libraries, one module or folder each; a library is imported when its bridge is used.
+"""Private. Adapters for external libraries, one module or folder each; a library is imported when it is needed.
 
 The public names are those of `untuned`.
 """

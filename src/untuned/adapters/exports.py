@@ -15,7 +15,7 @@ from untuned.collect.session import Session
 from untuned.collect.trial import EXPORTED, Column, plain
 from untuned.errors import InvalidInput
 
-#: What the numbers of a row take at most, in characters.
+#: The largest number of characters of the numbers in a row.
 _REST = 10_000
 
 Row = dict[str, Any]
@@ -33,13 +33,13 @@ def write(
 ) -> None:
     """Write one row per trial, environment by environment and algorithm by algorithm, by number.
 
-    The columns are those that `Trial` declares. A trial that failed has the score that the study counts for it. How
-    long a trial took differs from run to run, so it is left out by default.
+    The columns are those that `Trial` declares. A failed trial has the score that the study counts for it. Durations
+    differ from run to run, so they are left out by default.
 
     Parameters
     ----------
     session
-        The study's.
+        The session of the study.
     form
         One of `FORMS`.
     file
@@ -47,7 +47,7 @@ def write(
     returns, seconds
         Whether to write the returns of all episodes, too, and how long each trial took.
     tell
-        Called now and then with the number of trials that were read, and how many there are.
+        Called repeatedly with the number of trials read so far, and the total.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def export(
     returns, seconds
         Whether to write the returns of all episodes, too, and how long each trial took.
     tell
-        Called now and then with the number of trials that were read, and how many there are.
+        Called repeatedly with the number of trials read so far, and the total.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _csv(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
         writer.writeheader()
         writer.writerows(map(_not_too_long, map(_flat, content)))
     finally:
-        # Otherwise an error would close the file, standard output for one.
+        # Otherwise an error would close the file, for example standard output.
         text.detach()
 
 
@@ -153,7 +153,7 @@ def _json(content: Iterable[Row], columns: Columns, file: IO[bytes]) -> None:
     file.write(b"\n]\n")
 
 
-#: Rows that are turned into columns at once.
+#: Number of rows that are converted to columns at a time.
 _CHUNK = 100_000
 
 

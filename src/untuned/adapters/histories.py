@@ -11,24 +11,24 @@ from untuned.collect.session import Session
 from untuned.collect.trial import Trial
 from untuned.histories import Histories, History
 
-#: Trials of a cell that are read: enough for a picture, in seconds for the paper's 165 cells.
+#: Number of trials of a cell to read: enough for a figure, in seconds for the paper's 165 cells.
 MOST = 500
 
 
 def read_histories(folder: str | Path, *, most: int = MOST) -> Histories:
-    """Return what the first trials of every cell of a study left.
+    """Return the histories of the first trials of every cell of a study.
 
     Parameters
     ----------
     folder
         The study's folder, its TOML file or its ``results.sqlite``.
     most
-        How many trials of a cell to read: the first ones by number, 500 by default.
+        Number of trials of a cell to read: the first ones by number, 500 by default.
 
     Raises
     ------
     InvalidInput
-        Where there is no study.
+        If there is no study.
     """
     with Session.at(folder) as session:
         store = session.store

@@ -1,8 +1,8 @@
 """Our environments' ids in Gymnasium's registry.
 
-Gymnasium has no entry points for packages: an id exists once something registered it. `import untuned` must do that,
-and must not import Gymnasium (a quarter of a second) for those who do not use it. So the ids are registered at once
-when Gymnasium is loaded already, and else at the moment it is.
+Gymnasium has no entry points for packages: an id must be registered before it exists. `import untuned` must do that
+without importing Gymnasium (a quarter of a second) for users who do not need it. So the ids are registered immediately
+if Gymnasium is already loaded, and otherwise when it is loaded.
 """
 
 import importlib.util
@@ -32,7 +32,7 @@ def gymnasium_id(name: str) -> str:
 
 
 def register() -> None:
-    """Put the paper's fifteen environments, and the families of any size, into Gymnasium's registry; once."""
+    """Register the paper's fifteen environments, and the families of any size, with Gymnasium; once."""
     import gymnasium
 
     from untuned.collect.environments.names import NAMES
@@ -51,7 +51,7 @@ def register_when_loaded() -> None:
 
 
 class _Watcher:
-    """An import finder that finds nothing itself, and registers our ids once Gymnasium is loaded."""
+    """An import finder that finds nothing, but registers our ids once Gymnasium is loaded."""
 
     def __init__(self) -> None:
         self._looking = False
@@ -72,7 +72,7 @@ class _Watcher:
 class _Registering(Loader):
     """A loader that registers after another has loaded, and only then removes the watcher.
 
-    Looking for Gymnasium without importing it, or an import that fails, must leave the watcher in its place.
+    A search for Gymnasium without an import, or a failed import, must not remove the watcher.
     """
 
     def __init__(self, loader: Loader, watcher: _Watcher) -> None:
@@ -80,7 +80,7 @@ class _Registering(Loader):
         self._watcher = watcher
 
     def __getattr__(self, name: str) -> object:
-        # Resource readers and tracebacks use more of a loader than its required methods.
+        # Resource readers and tracebacks use more than a loader's required methods.
         return getattr(self._loader, name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:

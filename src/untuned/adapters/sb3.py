@@ -1,8 +1,8 @@
 """PPO, A2C and DQN of Stable-Baselines3 as complete definitions.
 
-Every hyperparameter that a user of these would have to set is drawn, from distributions that do not depend on the
-environment: each spans an order of magnitude or two around the customary value. The library and PyTorch are
-imported when a trial begins.
+Every hyperparameter that a user would have to set is drawn from distributions that do not depend on the environment:
+each spans an order of magnitude or two around the customary value. The library and PyTorch are imported when a trial
+begins.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from untuned.collect.distributions import LogUniform, Minus
 #: More steps than any budget has: the environment ends the learning.
 _ENDLESS = 10**12
 
-#: Changes whenever the draws, or their use, change.
+#: Must change whenever the draws, or their use, change.
 _VERSION = 1
 
 
@@ -50,7 +50,7 @@ def dqn() -> Trainer:
 
 
 def describe() -> dict[str, tuple[Hyperparameter, ...]]:
-    """Return the hyperparameters of each, by the trainers' names, and where they come from; needs nothing installed."""
+    """Return the hyperparameters of each trainer by name, with their distributions; needs no extra installed."""
     asked = {"sb3-ppo": ppo_settings, "sb3-a2c": a2c_settings, "sb3-dqn": dqn_settings}
     return {name: describe_draws(ask) for name, ask in asked.items()}
 
@@ -65,7 +65,7 @@ def ppo_settings(draw: Draw) -> dict[str, Any]:
     return {
         **common,
         "n_steps": n_steps,
-        # Whole minibatches whatever the length: both are powers of two, and the shortest batch has two steps.
+        # Always whole minibatches: both lengths are powers of two, and the shortest batch has two steps.
         "batch_size": n_steps // draw.suggest_categorical("minibatches", [1, 2, 4, 8, 16]),
         "n_epochs": draw.suggest_int("n_epochs", 1, 10),
         "clip_range": draw.suggest_float("clip_range", 0.1, 0.3),
@@ -157,8 +157,8 @@ def _train(
     settings = ask(draw)
     network = settings["policy_kwargs"]
     network["activation_fn"] = getattr(torch.nn, network["activation_fn"])
-    # Small networks are slower with several threads, and another order of summation changes results. Not restored:
-    # the policy has yet to be played.
+    # Small networks are slower with several threads, and a different order of summation changes results. Not restored,
+    # because the policy is still to be played.
     torch.set_num_threads(1)
     model = algorithm(stable_baselines3)("MlpPolicy", environment, seed=draw.seed(), device="cpu", **settings)
     if prepare is not None:
@@ -176,9 +176,9 @@ def _train(
 
 
 def _explore_by_budget(model: Any, environment: gymnasium.Env[Any, Any]) -> None:
-    """Let DQN's exploration fall over a part of the trial's budget, be that episodes or steps.
+    """Let DQN's exploration decrease over a part of the trial's budget, in episodes or steps.
 
-    The library counts steps alone, and how many steps the episodes will take is not known beforehand.
+    The library counts only steps, and the number of steps of the episodes is not known beforehand.
     """
     assert isinstance(environment, Metered)
     initial, final, fraction = model.exploration_initial_eps, model.exploration_final_eps, model.exploration_fraction
@@ -213,6 +213,6 @@ def _trainer(
 ) -> Trainer:
     if importlib.util.find_spec("stable_baselines3") is None:
         raise MissingExtra("Stable-Baselines3", "sb3", "stable_baselines3")
-    # Other releases of either give other numbers.
+    # Other releases of either give different numbers.
     releases = ", ".join(f"{each} {importlib.metadata.version(each)}" for each in ("stable-baselines3", "torch"))
     return Trainer(name, title, f"{_VERSION} ({releases})", summary, train, modules=("stable_baselines3",))

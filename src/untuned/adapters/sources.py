@@ -1,4 +1,4 @@
-"""The one entry point for scores: makes a `ScoreTable` of any supported source."""
+"""The entry point for scores: makes a `ScoreTable` from any supported source."""
 
 import dataclasses
 import os
@@ -53,15 +53,15 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
         ``{algorithm: array of runs x environments}``; an array or nested lists ``[algorithm, environment, trial]``; or
         a `ScoreTable`.
     **options
-        How to read it, and what is known about the scores; ``docs/how-to/scores.md`` describes each. Columns:
+        How to read it, and declarations about the scores; ``docs/how-to/scores.md`` describes each. Columns:
         ``algorithm``, ``environment``, ``score``, ``run``, ``step``. Learning curves: ``reduce``. Logs: ``metric``,
-        ``reader``, ``pattern``. Arrays: ``axes``. Choice: ``algorithms``, ``environments``, ``without``, ``rename``,
-        ``minimize``. Knowledge: ``ranges``, ``identical``, ``nonfinite``, ``provenance``.
+        ``reader``, ``pattern``. Arrays: ``axes``. Selection: ``algorithms``, ``environments``, ``without``, ``rename``,
+        ``minimize``. Declarations: ``ranges``, ``identical``, ``nonfinite``, ``provenance``.
 
     Raises
     ------
     InvalidInput
-        For anything else, and for scores that are not right; the message says what to do.
+        For anything else, and for invalid scores; the message says what to do.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def read_scores(source: Any, **options: Any) -> ScoreTable:
 
 
 def read(source: Any, **options: Any) -> Imported:
-    """Return the scores of any source, and what is known about where they come from; as `read_scores`."""
+    """Return the scores of any source with their provenance; as `read_scores`."""
     unknown = [name for name in options if name not in Reading.__dataclass_fields__]
     paths = as_paths(source)
     if isinstance(source, ScoreTable):
@@ -114,7 +114,7 @@ def checked_options(kind: str, options: dict[str, Any]) -> Reading:
 
 
 def as_paths(source: Any) -> list[Path]:
-    """Return the paths that a source consists of; empty where it is something else."""
+    """Return the paths of a source; empty for other sources."""
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     if not isinstance(given, (list, tuple)) or not given:
         return []
@@ -159,7 +159,7 @@ def _from_dict(source: Mapping[Any, Any], asked: Reading) -> Imported:
         return imported(Source(gathered(what.parts), "a dictionary", what.detail, what.unit), asked)
     if not {"algorithms", "environments", "without", "minimize"} & {*asked.given}:
         return Imported(chosen_table(ScoreTable.from_dict(source, **asked.known()), asked))
-    # Names first: a cell that is left out may hold anything.
+    # Names first: a cell that is left out may contain anything.
     cells = {
         (str(key[0]), str(key[1])) if isinstance(key, tuple) and len(key) == 2 else (str(key), str(environment)): values
         for key, given in source.items()
@@ -182,7 +182,7 @@ def _from_dict(source: Mapping[Any, Any], asked: Reading) -> Imported:
 
 
 def _axes(value: Any) -> int:
-    """Return how many axes an array has; 0 for what is not one."""
+    """Return how many axes an array has; 0 for other objects."""
     if isinstance(value, Mapping | str):
         return 0
     try:
@@ -195,7 +195,7 @@ def _from_array(source: Any, asked: Reading) -> Imported:
     try:
         array = source if isinstance(source, np.ndarray) else np.array(source, dtype=np.float64)
     except (TypeError, ValueError):
-        # Lengths that differ show which axis holds the trials.
+        # Different lengths show which axis has the trials.
         return Imported(ScoreTable.from_array(source, asked.algorithms, asked.environments, **asked.known()))
     if array.ndim < 3:
         raise InvalidInput(
@@ -214,7 +214,7 @@ def _from_array(source: Any, asked: Reading) -> Imported:
 
 
 def _checked(kind: str, options: dict[str, Any], allowed: tuple[str, ...], unknown: Sequence[str]) -> Reading:
-    """Return the record of options that make sense for a kind of source."""
+    """Return the record of options for a kind of source."""
     for name in options:
         if name in unknown or name not in allowed:
             if not allowed:

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Writing files atomically."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ from untuned.errors import InvalidInput
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that gets its name when all of it is written.
+    """Open a file for writing that gets its final name only when it is complete.
 
     Raises
     ------
     InvalidInput
-        Where it cannot be written.
+        If it cannot be written.
     """
     path = Path(path).expanduser()
     new = path.parent / f".{path.name[:100]}.{os.getpid()}"

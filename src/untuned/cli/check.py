@@ -25,9 +25,9 @@ def check(
     reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
-    """Look for mistakes in scores: copied runs, curves passed as runs, swapped axes, missing cells, and others.
+    """Check scores for mistakes: copied runs, curves passed as runs, swapped axes, missing cells, and others.
 
-    Of a study, every stored trial is verified first.
+    For a study, every stored trial is verified first.
 
     The exit code is 3 if anything serious was found, which would make the guarantee wrong, and 0 otherwise.
     """

@@ -47,7 +47,9 @@ ShardText = Annotated[
 ]
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help="Set aside the trials of what has changed: kept in the store, out of comparisons."),
+    typer.Option(
+        "--replace", help="Set aside the trials of what has changed; they stay in the store, out of comparisons."
+    ),
 ]
 KeepGoing = Annotated[
     bool,
@@ -162,7 +164,7 @@ def interruptible() -> "Iterator[Any]":
             raise KeyboardInterrupt
         asked.set()
         with suppress(OSError, ValueError, AttributeError):
-            print("\nstopping; what is finished is kept ...", file=sys.stderr, flush=True)
+            print("\nstopping; finished trials are stored ...", file=sys.stderr, flush=True)
 
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -180,10 +182,10 @@ _EXAMPLE = """\
 # Stop it with Ctrl-C at any time: finished trials are kept, rerun the command to resume.
 
 name = {name}
-seed = 1                       # decides, with names and trial numbers, all that is random
+seed = 1                       # determines, with names and trial numbers, everything random
 trials = 100                   # per algorithm and environment; raise it later to add more
 
-# `untuned list algorithms`; one of your own is "module:function", looked for next to this file.
+# `untuned list algorithms`; your own is "module:function", looked for next to this file.
 algorithms = [
   "sarsa-parl2",
   "sarsa-s",
@@ -192,7 +194,7 @@ algorithms = [
   # "sb3-ppo",                 # needs: pip install 'untuned[sb3]'
 ]
 
-# `untuned list environments`; options and numbers of trials go into a table.
+# `untuned list environments`; options and numbers of trials need a table.
 environments = [
   "chain-10-stochastic",
   "gridworld-5-stochastic",
@@ -203,16 +205,16 @@ environments = [
 
 metric = "average-return"      # or "final-return", "last-10", "module:function" of the episodes' returns
 keep = "scores"                # "returns" keeps the return of every episode, for learning curves
-failures = "worst"             # a trial that fails counts the environment's worst score; "error": judge nothing yet
-# time_limit = 600             # seconds after which a trial in Python has failed
-# memory = "2 GiB"             # a trial in Python that takes more has failed
+failures = "worst"             # a failed trial counts as the environment's worst score; "error": refuse to judge
+# time_limit = 600             # seconds after which a trial in Python fails
+# memory = "2 GiB"             # a trial in Python that uses more fails
 """
 
 
 def new(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("study.toml"),
 ) -> None:
-    """Write an example of a study, with comments."""
+    """Write an example of a study file, with comments."""
     if path.suffix != ".toml":
         better = path.with_name("study.toml" if path.name == ".toml" else f"{path.name}.toml")
         raise InvalidInput(f"{path} does not end in .toml, as the file of a study does: write untuned new {better}")

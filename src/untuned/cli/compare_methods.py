@@ -26,14 +26,14 @@ def compare_methods(
         Path | None, typer.Option("--out", metavar="PAGE.html", help="Also write a page that needs no network.")
     ] = None,
     delta: Annotated[
-        float, typer.Option("--delta", help="The probability that intervals may or aim to miss, in (0, 0.5].")
+        float, typer.Option("--delta", help="Guaranteed or nominal probability of error, in (0, 0.5].")
     ] = DELTA,
     resamples: Annotated[int, typer.Option("--resamples", help="For bootstraps: how many resamples.")] = 2_000,
     seed: Annotated[int, typer.Option("--seed", help="For bootstraps: the seed of their random numbers.")] = SEED,
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Compare what each way of evaluating concludes from the same scores, where they disagree, and why."""
+    """Compare the conclusions of each way of evaluating the same scores: where they disagree, and why."""
     from untuned import api
 
     found = read(sources, reading)

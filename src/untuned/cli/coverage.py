@@ -24,7 +24,7 @@ def coverage(
     source: Annotated[
         str | None,
         typer.Argument(
-            help="Scores to draw from, as if there were no others: a study's folder, or a file with scores.",
+            help="Scores to use as a population: a study's folder, or a file with scores.",
             show_default=False,
         ),
     ] = None,
@@ -33,7 +33,7 @@ def coverage(
         typer.Option(
             "--protocol",
             metavar="truth|paper",
-            help="Against the truth, or the paper's test against other samples, next to its figures.",
+            help="Compare with the truth, or repeat the paper's test, which compares samples with each other.",
         ),
     ] = "truth",
     populations: Annotated[
@@ -45,8 +45,8 @@ def coverage(
         typer.Option(
             "--methods",
             metavar="NAME,...",
-            help="Only these; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, to see it caught; default: what "
-            "untuned evaluate does.",
+            help="Only these; pbp-t@paper: as published; pairing*0.7: shrunk to 70 %, as a test of the test; "
+            "default: what untuned evaluate does.",
         ),
     ] = None,
     trials: Annotated[
@@ -62,7 +62,7 @@ def coverage(
     ] = None,
     every: Annotated[
         int | None,
-        typer.Option("--every", help="Look after every so many trials, and stop at the first verdict."),
+        typer.Option("--every", help="Evaluate after every N trials, and stop at the first verdict."),
     ] = None,
     delta: Annotated[float, typer_option(Judging, "delta")] = DELTA,
     weights: Annotated[
@@ -71,7 +71,7 @@ def coverage(
             "--weights",
             metavar="game|uniform|both|NAME=W,...|FILE",
             help="Weights of environments, as for untuned evaluate: the game's by default, equal ones for methods that "
-            "are for weights chosen beforehand.",
+            "need weights chosen beforehand.",
         ),
     ] = None,
     refine: Annotated[
@@ -79,7 +79,7 @@ def coverage(
         typer.Option(
             "--refine",
             metavar="N|full",
-            help="Cases to look at for an undecided pair: 20 by default; full is what untuned evaluate does.",
+            help="Branching budget for an undecided pair: 20 by default; full is what untuned evaluate uses.",
         ),
     ] = None,
     resamples: Annotated[int | None, typer_option(Judging, "resamples")] = None,
@@ -94,13 +94,13 @@ def coverage(
     workers: Workers = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Where finished work and pictures are kept.")
-        # Not "coverage": on the module path, a folder of that name passes for the package that numba imports.
+        # Not "coverage": a folder of that name on the module path would shadow the package that numba imports.
     ] = Path("coverage-results"),
-    rows: Annotated[bool, typer.Option("--rows", help="Also a line for every experiment.")] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="Also print a line for every experiment.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Test interval methods on data with a known truth: how often they fail, how much they decide."""
+    """Test interval methods on data with a known truth: how often they fail, how many pairs they decide."""
     from untuned.processors import processors
 
     one_of("--protocol", protocol, ("truth", "paper"))

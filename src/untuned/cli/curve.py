@@ -10,7 +10,7 @@ _DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 
 
 def curve(values: Sequence[float], width: int, height: int, braille: bool = True) -> list[str]:
-    """Return lines of text that show the values from left to right, with the highest and lowest named at the side.
+    """Return lines of text that plot the values from left to right, with the highest and lowest at the side.
 
     Parameters
     ----------

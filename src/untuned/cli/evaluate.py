@@ -48,14 +48,14 @@ def evaluate(
     pairs: Annotated[
         bool,
         typer.Option(
-            "--pairs", help="Also the differences of all pairs, with intervals and verdicts; in CSV only these."
+            "--pairs", help="Also print the differences of all pairs, with intervals and verdicts; in CSV only these."
         ),
     ] = False,
     by_environment: Annotated[
         bool,
         typer.Option(
             "--by-environment",
-            help="Also the means on each environment, with intervals and ranks; in CSV only these.",
+            help="Also print the means on each environment, with intervals and ranks; in CSV only these.",
         ),
     ] = False,
     table: Annotated[
@@ -63,8 +63,8 @@ def evaluate(
         typer.Option(
             "--table",
             metavar="mean|median",
-            help="Only the table that papers print: environments x algorithms, with intervals and the best in bold; "
-            "as Markdown, or in the --format.",
+            help="Print only the table for a paper: environments x algorithms, with intervals and the best in bold; "
+            "as Markdown, or in the given --format.",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +72,7 @@ def evaluate(
         bool,
         typer.Option(
             "--plan",
-            help="Also how many trials would decide the remaining pairs, in text and JSON; takes as long again.",
+            help="Also print how many trials would decide the open pairs, in text and JSON; takes as long again.",
         ),
     ] = False,
     approximate: Approximate = False,
@@ -81,18 +81,18 @@ def evaluate(
         typer.Option(
             "--format",
             metavar="|".join(_FORMATS),
-            help="What to print: text to read (the default), tables for pasting, or everything as JSON. "
-            "CSV is one table, with all digits: scores, or what --pairs or --by-environment ask for; of several "
-            "rankings the first column names the weights.",
+            help="Output format: text (the default), tables for a paper, or everything as JSON. CSV is one table with "
+            "all digits: scores, or the table of --pairs or --by-environment; with several rankings, the first "
+            "column names the weights.",
             show_default=False,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
     percentiles: Annotated[
-        bool, typer.Option("--percentiles", help="With --json: also every percentile and its interval.")
+        bool, typer.Option("--percentiles", help="With --json: also print every percentile and its interval.")
     ] = False,
 ) -> None:
-    """Rank algorithms across all environments by scores that you have, with intervals."""
+    """Rank algorithms across all environments from existing scores, with confidence intervals."""
     if table is not None:
         one_of("--table", table, STATISTICS)
     wanted = _format(format_ or (None if table is None or as_json else "markdown"), as_json)
@@ -257,7 +257,7 @@ def print_summaries(found: "Summaries") -> None:
         shown = Digits(4).shown
         return [Column(key, ["-" if row[key] is None else shown(row[key]) for row in rows], "number") for key in keys]
 
-    heading("Summaries known from elsewhere, approximate")
+    heading("Other summaries, approximate")
     screen.print(text(screen, found.basis))
     for each in found.summaries:
         heading(f"{each.statistic.title[0].upper()}{each.statistic.title[1:]}")

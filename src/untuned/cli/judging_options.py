@@ -32,7 +32,7 @@ Workers = Annotated[
 ]
 Approximate = Annotated[
     bool,
-    typer.Option("--approximate", help="Also what the bootstrap says: decides more, is wrong more often than it says."),
+    typer.Option("--approximate", help="Also use the bootstrap: it decides more, and errs more often than its level."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""``untuned list``: what there is, a line each, or every fact as JSON; and one algorithm described in full."""
+"""``untuned list``: everything by name, one line each or all facts as JSON; and one algorithm in full."""
 
 import json
 from enum import StrEnum
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """What can be listed."""
+    """Kinds of things to list."""
 
     ALGORITHMS = "algorithms"
     ENVIRONMENTS = "environments"
@@ -42,7 +42,7 @@ def list_(
         typer.Option("--describe", metavar="NAME", help="Show where an algorithm's hyperparameters come from."),
     ] = None,
 ) -> None:
-    """List algorithms, environments, interval methods, their test populations, readers of files, and rules of races."""
+    """List algorithms, environments, interval methods, test populations, file readers, and race rules."""
     if what is not None and what not in list(What):
         raise UnknownName("list", what, What)
     if describe is not None:

@@ -1,4 +1,4 @@
-"""The ``untuned`` program: its commands, and what happens when something goes wrong."""
+"""The ``untuned`` program: its commands, and how errors are reported."""
 
 import os
 import sys
@@ -77,7 +77,7 @@ app.command(name="reproduce")(reproduce)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and exit: 0 when all went well, 2 for a user's mistake, 1 for a bug in untuned.
+    """Run the program and exit: 0 on success, 2 for a user's mistake, 1 for a bug in untuned.
 
     ``untuned check`` exits with 3 where it found something serious.
     """
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(f"error: {in_flags(str(error))}", debug)
         sys.exit(2)
     except SystemExit as ending:
-        # The reader, `head` for one, closed the pipe. That is not a failure, though libraries below end with one.
+        # The reader, for example `head`, closed the pipe. That is not a failure, though the libraries report one.
         if isinstance(ending.__context__, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)

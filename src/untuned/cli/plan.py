@@ -1,4 +1,4 @@
-"""``untuned plan``: how many trials it takes, from scores that there are or before there are any."""
+"""``untuned plan``: how many trials are needed, from existing scores or before collecting any."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def plan(
         typer.Option(
             "--design",
             metavar="ALGORITHMSxENVIRONMENTS",
-            help="Instead of scores: the size of an experiment that has not begun, 6x18.",
+            help="Instead of scores: the size of a planned experiment, ALGORITHMSxENVIRONMENTS: 6x18.",
         ),
     ] = None,
     trials: Annotated[
@@ -42,11 +42,11 @@ def plan(
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option("--difference", help="With --design: a difference of scores worth finding; trials that it takes."),
+        typer.Option("--difference", help="With --design: how many trials find this difference of scores."),
     ] = None,
     power: Annotated[
         float | None,
-        typer.Option("--power", help="With --design: with which probability to find it; 0.8 by default."),
+        typer.Option("--power", help="With --design: the probability of finding it; 0.8 by default."),
     ] = None,
     heterogeneity: Annotated[
         float | None,
@@ -65,12 +65,12 @@ def plan(
     ] = None,
     hours: Annotated[
         float | None,
-        typer.Option("--hours", help="With --seconds: how many trials fit into so many hours, and what they find."),
+        typer.Option("--hours", help="With --seconds: how many trials fit into this many hours, and what they find."),
     ] = None,
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
 ) -> None:
-    """Say how many trials would settle what is open, or which differences an experiment would find."""
+    """Print how many trials would decide the open pairs, or which differences an experiment would find."""
     given = {
         "trials": trials,
         "difference": difference,

@@ -1,4 +1,4 @@
-"""Progress on the error stream: a line that is rewritten on a terminal, a line now and then elsewhere."""
+"""Progress on the error stream: one line that is rewritten on a terminal, a new line at intervals elsewhere."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ from untuned.cli.terminal import printable, showing_progress, telling_of_compili
 if TYPE_CHECKING:
     from untuned.collect.progress import Progress
 
-#: Seconds between two lines where there is no terminal, and between two looks at which algorithm leads.
+#: Seconds between two lines without a terminal, and between two checks of which algorithm leads.
 _PAUSE = 10.0
 _LOOK = 3.0
 #: Seconds in which no time left is estimated unless every cell has a trial: compiling makes the first trials slow.
@@ -20,7 +20,7 @@ _SETTLING = 60.0
 
 
 class Display:
-    """Shows the progress of a command, for use in a ``with`` statement: of one activity at a time.
+    """Shows the progress of a command, one activity at a time; for use in a ``with`` statement.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Display:
     collecting
         Called with a `Progress` while trials are run.
     judging
-        Called with what is done, how much of it, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     experiments
-        Called with how many work units of the lab are done, and how many there are.
+        Called with how many work units of the lab are done, and the total.
     rounds
         Called with a line about every round of a race.
     race
@@ -130,7 +130,7 @@ def duration(seconds: float) -> str:
 
 
 class _Leader:
-    """The algorithm that is ahead by the scores so far, looked up now and then; None while there are empty cells."""
+    """The algorithm that leads by the scores so far, updated at intervals; None while there are empty cells."""
 
     def __init__(self) -> None:
         self._due = 0.0
@@ -158,7 +158,7 @@ class _Leader:
         from untuned.scores import ScoreTable
 
         table = ScoreTable.from_array(
-            # Ranks decide, so the lowest number there is will do for a trial that failed.
+            # Only ranks count, so a failed trial gets the lowest number.
             [
                 [np.nan_to_num(scores[algorithm, environment], neginf=-1e300) for environment in environments]
                 for algorithm in algorithms

@@ -1,4 +1,4 @@
-"""``untuned protocol``: ways to collect that tune first, run and judged."""
+"""``untuned protocol``: run and judge protocols that tune before they measure."""
 
 import json
 import shlex
@@ -63,7 +63,7 @@ def protocol(
     out: Out = None,
     trials: Annotated[
         int | None,
-        typer.Option("--trials", help="Whole procedures per cell, tuning included, instead of the file's number."),
+        typer.Option("--trials", help="Whole procedures per cell, each with its tuning, instead of the file's number."),
     ] = None,
     workers: Workers = None,
     engine: Engine = "local",

@@ -1,4 +1,4 @@
-"""``untuned race``: trials until a goal is reached, where they help most."""
+"""``untuned race``: run trials where they help most, until a goal is reached."""
 
 import shlex
 from functools import partial
@@ -53,12 +53,12 @@ def race(
     hours: Annotated[
         float | None,
         typer.Option(
-            "--hours", metavar="H", help="How long it may collect, earlier sessions included; no limit by default."
+            "--hours", metavar="H", help="How long to collect, earlier sessions included; no limit by default."
         ),
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option("--max-trials", metavar="N", help="How many trials there may be in all; no limit by default."),
+        typer.Option("--max-trials", metavar="N", help="Largest number of trials in total; no limit by default."),
     ] = None,
     rule: Annotated[
         str,
@@ -69,7 +69,7 @@ def race(
     costs: Annotated[
         Path | None,
         typer.Option(
-            "--costs", metavar="FOLDER", help="A raced study: its seconds per trial plan the rounds, for a replay."
+            "--costs", metavar="FOLDER", help="For a replay: a raced study whose seconds per trial plan the rounds."
         ),
     ] = None,
     out: Out = None,
@@ -83,7 +83,7 @@ def race(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run trials until a goal is reached, where they help most; rerun the command to resume."""
+    """Run trials where they help most until a goal is reached; rerun the command to resume."""
     from untuned import api
     from untuned.collect.session import results_folder
     from untuned.collect.store.store import RESULTS_NAME
@@ -120,7 +120,7 @@ def race(
 
 
 def _tell(look: "Look", display: "Display") -> None:
-    """Print a line about a round, and what the progress of the next one begins with."""
+    """Print a line about a round, and set the text that the next one's progress begins with."""
     from untuned.races.result import count, line
 
     if display.rounds is not None:

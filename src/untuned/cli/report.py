@@ -29,12 +29,12 @@ def report(
         ),
     ] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="Title of the page.", show_default=False)] = None,
-    beside: Annotated[
+    compare_with: Annotated[
         str | None,
         typer.Option(
-            "--beside",
+            "--compare-with",
             metavar="METHOD,...",
-            help="Also the intervals of these methods, for a comparison: pbp,bootstrap.",
+            help="Also show the intervals of these methods: pbp,bootstrap.",
         ),
     ] = None,
     study: Annotated[
@@ -46,7 +46,7 @@ def report(
         ),
     ] = None,
     planned: Annotated[
-        bool, typer.Option("--plan", help="Also how many trials would settle what is open; takes as long again.")
+        bool, typer.Option("--plan", help="Also show how many trials would decide the open pairs; takes as long again.")
     ] = False,
     approximate: Approximate = False,
     formats: Annotated[
@@ -61,10 +61,10 @@ def report(
     from untuned import api
     from untuned.processors import processors
 
-    others = names(beside) if beside else ()
+    others = names(compare_with) if compare_with else ()
     kinds = names(formats) if formats else ()
     # Before the judging, which may take minutes.
-    api.check_report(out, judging, beside=others, study=study, planned=planned, formats=kinds)
+    api.check_report(out, judging, compare_with=others, study=study, planned=planned, formats=kinds)
     found = read(sources, reading)
     with showing_progress() as progress:
         made = api.report(
@@ -73,7 +73,7 @@ def report(
             planned=planned,
             approximate=approximate,
             title=title,
-            beside=others,
+            compare_with=others,
             study=study,
             command=shlex.join(["untuned", *context.obj]),
             workers=workers,
@@ -85,7 +85,7 @@ def report(
 
 
 def _tell(made: "Report", written: list[Path]) -> None:
-    """Print the answer, and where the rest of it is."""
+    """Print the answer, and where the report is."""
     from untuned.cli.terminal import console, text
     from untuned.reports.sentences import answer
     from untuned.statements import failed
@@ -96,5 +96,5 @@ def _tell(made: "Report", written: list[Path]) -> None:
     screen.print(text(screen, answer(made.evaluation)))
     size = sum(path.stat().st_size for path in written) / 1e6
     what = f"{len(written)} files" if len(written) > 1 else "one page"
-    # Unbroken, so that it can be clicked or copied.
+    # On one line, so that it can be clicked or copied.
     typer.echo(f"{written[0]} ({what}, {size:.1f} MB)")

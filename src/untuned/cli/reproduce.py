@@ -57,5 +57,5 @@ def reproduce(
     screen.print()
     for sentence in found.sentences():
         screen.print(text(screen, sentence))
-    # Unbroken and last, so that it can be clicked or copied.
+    # On one line and last, so that it can be clicked or copied.
     typer.echo(str(out / "reproduction.html"))

@@ -19,7 +19,7 @@ StudyPath = Annotated[Path, typer.Argument(help="A study's folder, or its TOML f
 def status(
     study: StudyPath, as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False
 ) -> None:
-    """Print the progress of a study, also while it runs."""
+    """Print the progress of a study; works while it runs."""
     from untuned.cli.terminal import console, text
     from untuned.collect.session import Session
 
@@ -62,7 +62,7 @@ def show(
     trial: Annotated[int, typer.Argument(help="The trial's number, from 0.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Show one trial: what was drawn and the result."""
+    """Show one trial: its hyperparameters and its result."""
     from untuned.cli.terminal import printable
     from untuned.collect.session import Session
 
@@ -127,7 +127,7 @@ def merge(
     into: Annotated[Path, typer.Argument(help="The folder to put everything into.", show_default=False)],
     shards: Annotated[list[Path], typer.Argument(help="Folders of the parts.", show_default=False)],
 ) -> None:
-    """Put the parts of a study together: the same trials as one run would have."""
+    """Merge the parts of a study: the result has the same trials as one run."""
     from untuned.cli.terminal import counting
     from untuned.collect.session import merge
 
@@ -149,7 +149,7 @@ def drop(
     study: StudyPath,
     algorithm: Annotated[str, typer.Argument(help="The algorithm's name.", show_default=False)],
 ) -> None:
-    """Take an algorithm out of every comparison; its trials stay in the store."""
+    """Exclude an algorithm from every comparison; its trials stay in the store."""
     from untuned.collect.session import Session
 
     with Session.at(study, write=True) as session:
@@ -161,7 +161,7 @@ def drop(
 
 
 def repair(study: StudyPath) -> None:
-    """Set damaged trials aside; running the study again collects them anew."""
+    """Set damaged trials aside; running the study again collects them again."""
     from untuned.cli.terminal import counting, printable
     from untuned.collect.session import repair
 
@@ -179,7 +179,7 @@ def repair(study: StudyPath) -> None:
 
 
 def _race(log: list[dict[str, Any]]) -> list[str]:
-    """Return what there is to say about the race of a study."""
+    """Return sentences about the race of a study."""
     from untuned.races.course import Course
 
     course = Course.of(log)

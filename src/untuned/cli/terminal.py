@@ -103,7 +103,7 @@ def _too_wide(console: "Console", columns: Sequence[Column]) -> bool:
 
 
 def _print_stacked(console: "Console", columns: Sequence[Column]) -> None:
-    """Print the names of every row on a line of their own, and what else there is below it, with its headings."""
+    """Print the names of every row on their own line, and the other cells below it, with their headings."""
     from rich.cells import cell_len
 
     for row in zip(*(column.cells for column in columns), strict=True):
@@ -184,7 +184,7 @@ def telling_of_compiling() -> Iterator[None]:
 def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """Show a bar for long work on a terminal's error stream, below the note on compiling.
 
-    Elsewhere, print a line now and then once it takes longer than half a minute.
+    Elsewhere, print a line every half minute once it takes longer than that.
     """
     if sys.stderr is None:
         yield None
@@ -210,9 +210,9 @@ def showing_progress() -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 class _Told(AbstractContextManager[None]):
-    """Plain lines about long work, every half a minute, with how long the present step will take.
+    """Plain lines about long work, every half minute, with how long the current step will take.
 
-    They come from a thread of their own, so also from work that does not say how much of it is done.
+    A separate thread prints them, so they appear even for work that does not report its progress.
     """
 
     def __init__(self, what: str) -> None:
@@ -229,7 +229,7 @@ class _Told(AbstractContextManager[None]):
         self._thread.join()
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Note how much of a step is done, and how much there is."""
+        """Record how much of a step is done, and the total."""
         known, _, _, since, before = self._now
         self._now = (what, done, total, since, before) if what == known else (what, done, total, time.monotonic(), done)
 
@@ -249,7 +249,7 @@ class _Told(AbstractContextManager[None]):
 
 
 def telling(what: str) -> AbstractContextManager[None]:
-    """Print a line every half a minute that work continues of which nothing else is known."""
+    """Print a line every half minute for work whose progress is unknown."""
     return nullcontext() if sys.stderr is None else _Told(what)
 
 

@@ -1,4 +1,4 @@
-"""``untuned trial``: one trial of one algorithm in one environment, its draws and its results."""
+"""``untuned trial``: one trial of one algorithm in one environment, its hyperparameters and its results."""
 
 import json
 import shutil
@@ -58,7 +58,7 @@ def _print(result: "Trial") -> None:
     }
     outcome |= {f"{name} at the end": _number(value) for name, value in result.adapted.items()}
     if result.diverged:
-        outcome["diverged"] = "yes: it met numbers that are not finite; the score counts all the same"
+        outcome["diverged"] = "yes: it produced numbers that are not finite; the score still counts"
     if result.failure is not None:
         outcome["failed"] = result.failure
     margin = max(map(len, [*draws, *parameters, *outcome]))

@@ -1,4 +1,4 @@
-"""Private. Everything before there is a score: environments, agents, definitions, running and storing trials.
+"""Private. Everything up to the scores: environments, agents, definitions, running and storing trials.
 
 The public names are those of `untuned`.
 """

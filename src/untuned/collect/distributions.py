@@ -1,7 +1,7 @@
-"""Distributions that parameters are drawn from: each a quantile function, a density and a readable name.
+"""Distributions of parameters: each has a quantile function, a density and a readable name.
 
-The log density is the natural logarithm of a density for those that give any number of a range (`Uniform`,
-`LogUniform`, and what is made of them), and of a probability for all others.
+The log density is the natural logarithm of a density for continuous distributions (`Uniform`, `LogUniform`, and those
+derived from them), and of a probability for all others.
 """
 
 import math
@@ -11,17 +11,17 @@ from typing import Any, Protocol, TypeVar
 
 from untuned.errors import InvalidInput
 
-#: What can be drawn: all of it can be stored as JSON.
+#: Values that can be drawn; all can be stored as JSON.
 Value = None | bool | int | float | str
 
 V_co = TypeVar("V_co", covariant=True)
 
-#: Whole numbers are smaller than this in size, so that one random number of 53 bits can reach each of a range.
+#: Absolute limit of whole numbers, so that one random number of 53 bits can reach each of a range.
 WHOLE_NUMBERS_BELOW = 2**52
 
 
 class Distribution(Protocol[V_co]):
-    """Where one value comes from."""
+    """A distribution of values."""
 
     def quantile(self, probability: float) -> V_co:
         """Return the value below which a fraction ``probability`` in [0, 1) of the draws fall."""
@@ -31,7 +31,7 @@ class Distribution(Protocol[V_co]):
 
 
 class NumberDistribution(Distribution[float], Protocol):
-    """Where one number comes from."""
+    """A distribution of numbers."""
 
     @property
     def low(self) -> float:
@@ -72,7 +72,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class LogUniform:
-    """exp(U(ln low, ln high)): every factor is as likely as every other.
+    """exp(U(ln low, ln high)): log-uniform.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class LogUniform:
         """Return the value below which a fraction ``probability`` of the draws fall."""
         lowest = math.log(self.low)
         value = math.exp(lowest + (math.log(self.high) - lowest) * probability)
-        # exp(log(x)) may miss x by a rounding: a draw never leaves the declared range.
+        # exp(log(x)) may differ from x by rounding: a draw must not leave the declared range.
         return min(max(value, self.low), self.high)
 
     def log_density(self, value: float) -> float:
@@ -106,14 +106,14 @@ class LogUniform:
 
 @dataclass(frozen=True)
 class Minus:
-    """A number minus a draw; how the paper draws what should be close to one.
+    """A number minus a draw; the paper draws values close to one in this way.
 
     Parameters
     ----------
     number
-        What is subtracted from.
+        The minuend.
     distribution
-        Where the difference comes from.
+        The distribution of the difference.
     """
 
     number: float
@@ -140,7 +140,7 @@ class Minus:
         """Return the natural logarithm of the density at ``value``."""
         if not self.low <= value <= self.high:
             return -math.inf
-        # 1 - (1 - 0.0001) is a little less than 0.0001, and yet within.
+        # 1 - (1 - 0.0001) is slightly less than 0.0001, but counts as within.
         return self.distribution.log_density(_clipped(self.number - value, self.distribution))
 
     def __str__(self) -> str:
@@ -149,16 +149,16 @@ class Minus:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A draw divided by a number that is known before it.
+    """A draw divided by a known number.
 
     Parameters
     ----------
     distribution
-        Where the draw comes from.
+        The distribution of the draw.
     divisor
-        What it is divided by, above 0.
+        The divisor, above 0.
     label
-        What the divisor is, for readers: ``"n_features"``.
+        Description of the divisor, for readers: ``"n_features"``.
     """
 
     distribution: LogUniform | Uniform
@@ -187,7 +187,7 @@ class Scaled:
         """Return the natural logarithm of the density at ``value``."""
         if not self.low <= value <= self.high:
             return -math.inf
-        # low / 3 * 3 may miss low by a rounding.
+        # low / 3 * 3 may differ from low by rounding.
         unscaled = _clipped(value * self.divisor, self.distribution)
         return self.distribution.log_density(unscaled) + math.log(self.divisor)
 
@@ -197,7 +197,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class UniformInteger:
-    """Every one of low, low + step, low + 2 step, ... up to ``high`` is as likely as every other.
+    """Uniform on low, low + step, low + 2 step, ... up to ``high``.
 
     Where ``high`` is not on that grid, the last value is the one below it.
 
@@ -206,7 +206,7 @@ class UniformInteger:
     low, high
         The ends, both included.
     step
-        The distance of neighbours.
+        The spacing.
     """
 
     low: int
@@ -241,7 +241,7 @@ class UniformInteger:
 
 @dataclass(frozen=True)
 class LogInteger:
-    """exp(U(ln(low - 1/2), ln(high + 1/2))), rounded: whole numbers from low to high, each decade about as likely.
+    """exp(U(ln(low - 1/2), ln(high + 1/2))), rounded: whole numbers from low to high, each decade about equally likely.
 
     Parameters
     ----------
@@ -280,23 +280,23 @@ class LogInteger:
 
 @dataclass(frozen=True)
 class Stepped:
-    """Every one of low, low + step, low + 2 step, ... up to ``high`` is as likely as every other, as floats.
+    """Uniform on low, low + step, low + 2 step, ... up to ``high``, as floats.
 
-    The numbers are taken as they are written: 0, 0.1 .. 0.3 has four values, and the last is 0.3, though three times
-    the float 0.1 is not. Where ``high`` is not on the grid, the last value is the one below it.
+    The numbers are decimal, as written: 0, 0.1 .. 0.3 has four values, and the last is 0.3, although three times the
+    float 0.1 is not. Where ``high`` is not on the grid, the last value is the one below it.
 
     Parameters
     ----------
     low, high
         The ends, both included.
     step
-        The distance of neighbours.
+        The spacing.
     """
 
     low: float
     high: float
     step: float
-    #: How many values there are.
+    #: Number of values.
     number: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -355,7 +355,7 @@ class RoundedPowerOfTwo:
     @property
     def high(self) -> int:
         """The largest possible value."""
-        # Half a number and no more is rounded up with no probability at all.
+        # Exactly half is rounded up with probability 0.
         return max(math.ceil(math.exp2(self.high_exponent) - 0.5), self.low)
 
     def quantile(self, probability: float) -> int:
@@ -364,14 +364,14 @@ class RoundedPowerOfTwo:
         return min(max(math.floor(power + 0.5), self.low), self.high)
 
     def log_density(self, value: float) -> float:
-        """Return the natural logarithm of the probability of ``value``: of the exponents that are rounded to it."""
+        """Return the natural logarithm of the probability of ``value``: of the exponents that round to it."""
         if not (self.low <= value <= self.high and value == math.floor(value)):
             return -math.inf
         if self.low == self.high:
             return 0.0
         below = max(value - 0.5, math.exp2(self.low_exponent))
         above = min(value + 0.5, math.exp2(self.high_exponent))
-        # log2(above) - log2(below), which for large numbers would be lost in rounding.
+        # log2(above) - log2(below), without the rounding error for large numbers.
         exponents = math.log1p((above - below) / below) / math.log(2)
         return math.log(exponents / (self.high_exponent - self.low_exponent))
 
@@ -381,16 +381,16 @@ class RoundedPowerOfTwo:
 
 @dataclass(frozen=True, init=False)
 class Categorical:
-    """One of several values, each as likely as every other; one that is given twice is twice as likely.
+    """One of several values, equally likely; one that is given twice is twice as likely.
 
     Parameters
     ----------
     choices
-        None, truth values, numbers or texts: what can be stored, and read.
+        None, booleans, numbers or strings: values that can be stored and read.
     """
 
     choices: tuple[Value, ...]
-    # To Python True is 1, and 1 is 1.0: to the receiver of the choice they are not the same.
+    # In Python True == 1 == 1.0, but the receiver of the choice distinguishes them.
     _kinds: tuple[type, ...] = field(repr=False)
 
     def __init__(self, choices: Any) -> None:
@@ -404,14 +404,14 @@ class Categorical:
                 isinstance(each, float) and not math.isfinite(each)
             ):
                 raise InvalidInput(
-                    f"{each!r} is not allowed among the choices: give None, truth values, finite numbers or texts, "
-                    "and look up by them whatever else there is to choose"
+                    f"{each!r} is not allowed among the choices: give None, booleans, finite numbers or strings, "
+                    "and use them as keys for other objects"
                 )
         object.__setattr__(self, "choices", listed)
         object.__setattr__(self, "_kinds", tuple(map(type, listed)))
 
     def quantile(self, probability: float) -> Any:
-        """Return the choice at ``probability``, with all choices laid out in order at equal lengths."""
+        """Return the choice at ``probability``, each choice taking an equal part of [0, 1) in order."""
         return self.choices[_index(probability, len(self.choices))]
 
     def log_density(self, value: Value) -> float:
@@ -458,7 +458,7 @@ class Constant:
 
 
 def _index(probability: float, number: int) -> int:
-    # Never the number itself: the largest probability, 1 - 2**-53, is too far from 1 for its product to be rounded up.
+    # Always below the number: the largest probability, 1 - 2**-53, is too far from 1 for the product to round up.
     return int(probability * number)
 
 
@@ -467,7 +467,7 @@ def _clipped(value: float, distribution: LogUniform | Uniform) -> float:
 
 
 def _written(number: float) -> Fraction:
-    """Return the number that is meant by a float as it is printed: a tenth by 0.1."""
+    """Return the decimal number that a float prints as: one tenth for 0.1."""
     return Fraction(str(number))
 
 

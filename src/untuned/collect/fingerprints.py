@@ -1,4 +1,4 @@
-"""Fingerprints: 16 hexadecimal digits that change when the facts, the function or the object they stand for does."""
+"""Fingerprints: 16 hexadecimal digits that change with the facts, the function or the object that they identify."""
 
 import dataclasses
 import enum
@@ -17,7 +17,7 @@ from untuned.source_trees import class_code, function_code
 
 _ENVIRONMENT = "untuned.collect.environments.environment:CompiledEnvironment"
 
-#: What all compiled algorithms have in common, and what all those written in Python: how a trial of them is run.
+#: The code that all compiled algorithms share, and that all algorithms in Python share: how a trial is run.
 COMPILED_RUNNER = (
     "untuned.collect.runner.trial:_learn_and_play",
     "untuned.collect.definitions.definition:Definition.agent",
@@ -40,23 +40,23 @@ def digest(facts: Mapping[str, Any]) -> str:
 def source_digest(thing: object, *, lenient: bool = False) -> str:
     """Return the fingerprint of a function, an algorithm, an environment, or any object that can be called.
 
-    A function counts with its syntax tree and that of everything it uses in its module and in others of the same
-    folder (`untuned.source_trees`); without a source file, as in an interactive session, with its compiled code and the
-    functions and plain values it uses there. A partial function and an object count with their arguments and
-    attributes, too, and a closure with the values it keeps, as far as they can be distinguished. What has a method
-    ``__fingerprint__`` counts with what that returns.
+    The fingerprint of a function covers its syntax tree and that of everything it uses in its module and in others of
+    the same folder (`untuned.source_trees`); without a source file, as in an interactive session, its compiled code and
+    the functions and plain values it uses there. That of a partial function or an object also covers the arguments and
+    attributes, that of a closure the captured values, if they can be distinguished. An object with a method
+    ``__fingerprint__`` has the fingerprint of its return value.
 
     Parameters
     ----------
     thing
-        What to tell from others.
+        The object to identify.
     lenient
-        Take the type of what is not written the same way in every process, instead of raising an error.
+        Use only the type of objects whose text differs between processes, instead of raising an error.
 
     Raises
     ------
     InvalidInput
-        When it holds something that is not written the same way in every process.
+        When it holds an object whose text differs between processes.
     """
     try:
         return hashed(repr(Description(lenient).of(thing)))
@@ -65,14 +65,14 @@ def source_digest(thing: object, *, lenient: bool = False) -> str:
 
 
 def code_of(function: object) -> types.CodeType | None:
-    """Return the compiled code of what is called in the end, None for what is not written in Python."""
+    """Return the compiled code that is finally called, None for callables not written in Python."""
     inner = inspect.unwrap(function) if callable(function) else function
     while isinstance(inner, functools.partial):
         inner = inspect.unwrap(inner.func)
     if isinstance(inner, types.MethodType):
         inner = inner.__func__
     if not isinstance(inner, types.FunctionType):
-        # An object that can be called: what counts is how its class defines that.
+        # A callable object: its class's definition of the call counts.
         inner = type(inner).__dict__.get("__call__")
     code = getattr(inner, "__code__", None)
     return code if isinstance(code, types.CodeType) else None
@@ -83,17 +83,17 @@ def hashed(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-#: Values that are written the same way in every process.
+#: Types of values with the same text in every process.
 _PLAIN = bool | int | float | complex | str | bytes
 
 
 class Description:
-    """Makes texts of things: the same in every process, and different for different things.
+    """Converts objects to texts: the same in every process, and different for different objects.
 
     Parameters
     ----------
     lenient
-        Take the type of what is not written the same way in every process, instead of raising InvalidInput.
+        Use only the type of objects whose text differs between processes, instead of raising InvalidInput.
     """
 
     def __init__(self, lenient: bool = False) -> None:
@@ -101,7 +101,7 @@ class Description:
         self._typed_in: set[object] = set()
 
     def of(self, thing: Any) -> object:
-        """Return something whose text tells a thing from others."""
+        """Return a value whose text distinguishes an object from others."""
         if isinstance(thing, enum.Enum):
             return "member", self.of(type(thing)), thing.name
         if thing is None or isinstance(thing, _PLAIN):
@@ -147,14 +147,14 @@ class Description:
         )
 
     def source(self, thing: types.FunctionType | type) -> object:
-        """Return what stands for the code of a function or class."""
+        """Return a value that identifies the code of a function or class."""
         if isinstance(thing, type):
             return class_code(thing) or self._typed(thing, list(vars(thing).values()))
         used = [thing.__globals__.get(name) for name in _global_names(thing.__code__)]
         return function_code(thing) or (self.code(thing.__code__), self._typed(thing, used))
 
     def code(self, code: types.CodeType) -> object:
-        """Return compiled code without what depends on where it was written."""
+        """Return compiled code without the parts that depend on its location."""
         constants = [
             self.code(each) if isinstance(each, types.CodeType) else self.of(each)
             for each in code.co_consts

@@ -1,4 +1,4 @@
-"""What a trial's score is: a function of the returns its episodes had."""
+"""Metrics: the score of a trial is a function of its episodes' returns."""
 
 import math
 import re
@@ -17,14 +17,14 @@ _LAST = re.compile(r"last-([1-9][0-9]*)")
 
 @dataclass(frozen=True)
 class Metric:
-    """A way to make one number of a trial.
+    """A function from a trial's returns to its score.
 
     Parameters
     ----------
     name
-        What it is called in a study: ``average-return``, ``final-return``, ``last-10``, ``module:function``.
+        Its name in a study: ``average-return``, ``final-return``, ``last-10``, ``module:function``.
     function
-        ``function(returns)`` for a user's own; None for those that come with the package.
+        ``function(returns)`` for a user's own; None for the built-in ones.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Metric:
         Parameters
         ----------
         returns
-            Of the episodes of learning, in order.
+            Returns of the episodes of learning, in order.
         final_returns
-            Of the episodes after learning; none where the algorithm left no policy to play them with.
+            Returns of the episodes after learning; none where the algorithm left no policy to play them with.
 
         Raises
         ------
         InvalidInput
-            When there is nothing to make a score of, or the user's function did not return a number.
+            When there are no returns, or the user's function did not return a number.
         """
         if self.name == FINAL:
             if not final_returns.size:

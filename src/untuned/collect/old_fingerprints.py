@@ -1,8 +1,8 @@
-"""Stores that were made before fingerprints were taken from syntax trees: which of them may be resumed, and how.
+"""Resuming stores from before fingerprints were computed from syntax trees.
 
 Those stores have a digest of the bytes of all of this package's sources (``facts["kernels"]``), the version of a
-compiled algorithm, and a digest of the whole module of a user's function. Where all of it is still the same, today's
-fingerprints take its place; the rest keeps what it has, and is refused like any other change.
+compiled algorithm, and a digest of the whole module of a user's function. Where all of these are unchanged, current
+fingerprints replace them; the rest stays, and is refused like any other change.
 """
 
 import dataclasses
@@ -19,20 +19,20 @@ from untuned.collect.fingerprints import PYTHON_RUNNER, Description, digest, has
 from untuned.errors import InvalidInput
 from untuned.source_trees import own_code
 
-#: The digest of the sources when fingerprints changed, and that of the same code now (`own_fingerprint`). As long as
-#: an edit changes no number, the second follows it; tests/unit/test_old_fingerprints.py says what to put here.
+#: The digest of the sources when fingerprints changed, and that of the same code now (`own_fingerprint`). Update the
+#: second after every edit that changes no number; tests/contract/test_old_fingerprints.py says what to put here.
 KERNELS_THEN = "676c8af787cad428"
 SAME_CODE_NOW = "f7a4ef461d3223de"
 
-#: One of each kind of states, on which users' definitions were described.
+#: One environment of each kind of states, on which users' definitions were described.
 _DESCRIBED = ("chain-10-stochastic", "cart-pole")
 
-#: Modules that have another name now.
+#: Modules that have been renamed.
 _CALLED_THEN = {"untuned.adapters.gymnasium.probe": "untuned.adapters.gymnasium.making"}
 
 
 def own_fingerprint() -> str:
-    """Return the fingerprint of everything of this package that decides numbers of trials."""
+    """Return the fingerprint of everything in this package that determines the numbers of trials."""
     return digest(
         {
             **{f"algorithm {each.name}": source_digest(each) for each in algorithms()},
@@ -49,23 +49,23 @@ def with_fingerprints_of_now(
     environments: Mapping[str, Any],
     metric: Callable[..., float] | None = None,
 ) -> dict[str, Any]:
-    """Return the facts of a store with today's fingerprints wherever nothing has changed that decides numbers.
+    """Return the facts of a store with current fingerprints wherever nothing that determines numbers has changed.
 
-    Facts that have them already come back as they are.
+    Facts that already have them are returned unchanged.
 
     Parameters
     ----------
     before, now
         The store's facts, and those of the study as it is now.
     algorithms, environments
-        What the study's names stand for now: definitions or trainers, environments.
+        The definitions or trainers and the environments of the study's names.
     metric
         The study's metric, if it is a function.
 
     Raises
     ------
     InvalidInput
-        When the code of this package is not what it was when the store was made.
+        When the code of this package has changed since the store was made.
     """
     facts = {**before}
     kernels = facts.pop("kernels", None)
@@ -124,7 +124,7 @@ def _drawn_then(algorithm: Definition, version: str) -> dict[str, Any]:
 
 
 def _same_environment(entry: Mapping[str, Any], now: Mapping[str, Any], place: Any) -> bool:
-    """Return whether an environment is what it was: its facts, and how it is made if it is one of Gymnasium's."""
+    """Return whether an environment is unchanged: its facts, and for one of Gymnasium's how it is made."""
     shown = ("title", "summary", "differs", "score_range", "trials", "fingerprint", "retired")
     facts = {key: value for key, value in entry.items() if key not in shown}
     if any(_numbers(entry.get(key)) != _numbers(now.get(key)) for key in facts):

@@ -1,4 +1,4 @@
-"""`Progress`: how far collecting is, and what counts it."""
+"""`Progress`: the progress of collecting, and its counter."""
 
 import math
 import time
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from untuned.collect.trial import Trial
 from untuned.families import Families
 
-#: Scores per cell that are kept to see which algorithm is ahead, and moments that the rate is taken over.
+#: Scores per cell that are kept to find the leader, and the number of moments for the rate.
 SCORES_KEPT = 200
 _MARKS = 60
-#: An algorithm fails when so many of its trials are finished, and every one failed.
+#: An algorithm fails when at least this many of its trials are finished, and every one failed.
 FIRST_TRIALS = 5
 
 Names = tuple[str, str]
@@ -20,20 +20,20 @@ Names = tuple[str, str]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far collecting is.
+    """The progress of collecting.
 
     Parameters
     ----------
     stored, wanted
-        Trials that are safe on the disk, and that there should be.
+        Trials stored on disk, and trials wanted.
     cells, cells_done
-        How many there are, and how many of them have all their trials.
+        Number of cells, and of complete cells.
     rate
-        Trials a second, of late; 0 when it is not known yet.
+        Recent trials per second; 0 while unknown.
     failed
         Trials of this run that failed.
     scores
-        By (algorithm, environment), at most two hundred of each; minus infinity for a trial that failed.
+        Scores by (algorithm, environment), at most two hundred of each; minus infinity for a failed trial.
     families
         The families of variants that the study declares; None where it declares none.
     """
@@ -49,7 +49,7 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Trials still to do."""
+        """The number of missing trials."""
         return self.wanted - self.stored
 
 
@@ -57,18 +57,18 @@ Watch = Callable[[Progress], None]
 
 
 class Tally:
-    """Counts what was stored, and reports it.
+    """Counts stored trials, and reports them.
 
     Parameters
     ----------
     wanted
-        How many trials there should be.
+        The number of trials wanted.
     left
-        By cell, how many of them are missing.
+        The number of missing trials by cell.
     stored, failures
-        By cell, how many trials are there already, and how many of these failed.
+        The numbers of existing trials and of failed ones, by cell.
     scores
-        By cell, scores that are there already.
+        Existing scores by cell.
     watch
         Called with the progress; None for no report.
     families
@@ -108,7 +108,7 @@ class Tally:
         self.failing = self._failing()
 
     def __call__(self, trials: Sequence[Trial]) -> None:
-        """Count trials that were just stored."""
+        """Count newly stored trials."""
         for trial in trials:
             cell = (trial.algorithm, trial.environment)
             self._left[cell] -= 1
@@ -120,7 +120,7 @@ class Tally:
             if cell in self._scores and len(self._scores[cell]) < SCORES_KEPT:
                 self._scores[cell].append(ranked(trial))
         self.failing = self.failing or self._failing()
-        # The rate over the last half minute or so: cells differ, and so does the machine's load.
+        # The rate over roughly the last half minute: cells differ, and so does the machine's load.
         self._marks = [*self._marks[-_MARKS:], (time.monotonic(), self.stored)]
         self.report()
 

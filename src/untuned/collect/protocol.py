@@ -1,7 +1,7 @@
-"""`Protocol`: a way to collect that tunes first. What its runs are, and how they become independent scores.
+"""`Protocol`: collecting with tuning first. Defines its runs, and how they become independent scores.
 
-One replication of a protocol, tuning included, gives one score of a cell. Runs are trials of a study under names with
-their purpose, ``sarsa (tuning)``; run t belongs to replication t // (runs of a replication).
+One replication of a protocol, tuning included, gives one score of a cell. Runs are trials of a study whose names state
+their purpose, ``sarsa (tuning)``; run t belongs to replication t // (runs per replication).
 """
 
 import dataclasses
@@ -21,41 +21,41 @@ TUNE_AND_REPORT = "tune-and-report"
 DABNEY = "dabney"
 CROSS_ENVIRONMENT = "cross-environment"
 
-#: What runs are for.
+#: The purposes of runs.
 TUNING, TEST, OWN_TEST, REFERENCE = "tuning", "test", "own test", "reference"
 
-#: By protocol, what its runs are for; those of the second tuple can run only when the choice is made.
+#: The purposes of runs by protocol; those of the second tuple can run only after settings are chosen.
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     TUNE_AND_REPORT: ((TUNING,), (TEST,)),
     DABNEY: ((TUNING,), ()),
     CROSS_ENVIRONMENT: ((REFERENCE, TUNING), (TEST, OWN_TEST)),
 }
 
-#: The one environment of scores that are means over all.
+#: The name of the environment of scores that are means over all environments.
 ALL = "all environments"
 
-#: More draws, seeds or reference runs than anybody has time for.
+#: More draws, seeds or reference runs than are practical.
 MOST = 1_000_000
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way to collect that tunes first, and its numbers.
+    """A protocol that tunes first, and its numbers.
 
     Parameters
     ----------
     name
         ``"tune-and-report"``, ``"dabney"`` or ``"cross-environment"``.
     draws
-        Hyperparameter settings that every tuning tries, drawn from the definition.
+        Number of hyperparameter settings that every tuning tries, drawn from the definition.
     seeds
-        Test runs of the chosen setting, whose mean is the score; none for ``"dabney"``.
+        Number of test runs of the chosen setting, whose mean is the score; none for ``"dabney"``.
     tuning_seeds
-        Runs of every setting while tuning; the mean decides.
+        Number of runs of every setting while tuning; the mean decides.
     iteration_weights
         For ``"dabney"``, of the iterations; None for equal ones.
     reference
-        For ``"cross-environment"``, runs of every cell that scores are normalised by.
+        For ``"cross-environment"``, number of runs of every cell that scores are normalised by.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Protocol:
         Parameters
         ----------
         facts
-            What `facts` returned, possibly with more.
+            The output of `facts`, possibly with additional keys.
         """
         known = {each.name: facts[each.name] for each in dataclasses.fields(cls) if each.name in facts}
         if known.get("iteration_weights") is not None:
@@ -121,12 +121,12 @@ class Protocol:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What its runs are for, in the order they run."""
+        """The purposes of its runs, in the order they run."""
         first, then = PARTS[self.name]
         return first + then
 
     def runs(self, part: str) -> int:
-        """Return how many runs of a cell one replication takes for a purpose; 0 for what all replications share.
+        """Return how many runs of a cell one replication needs for a purpose; 0 if all replications share the runs.
 
         Parameters
         ----------
@@ -138,28 +138,28 @@ class Protocol:
         return 0 if part == REFERENCE else self.seeds
 
     def number(self, part: str, replications: int) -> int:
-        """Return how many runs of a cell there are for a purpose.
+        """Return how many runs of a cell are needed for a purpose.
 
         Parameters
         ----------
         part
             The purpose, one of `parts`.
         replications
-            Whole procedures.
+            Number of replications.
         """
         return self.reference if part == REFERENCE else self.runs(part) * replications
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a protocol that a study has.
+    """The runs of a protocol in a study.
 
     Parameters
     ----------
     table
-        All of its trials.
+        All trials of the study.
     numbers
-        The numbers of the trials by algorithm and environment, ascending, as the table has them.
+        The numbers of the trials by algorithm and environment, ascending, in the order of the table.
     """
 
     table: ScoreTable
@@ -167,7 +167,7 @@ class Runs:
 
     @property
     def algorithms(self) -> tuple[str, ...]:
-        """What is tuned, in order."""
+        """The tuned algorithms, in order."""
         ending = f" ({TUNING})"
         return tuple(each.removesuffix(ending) for each in self.table.algorithms if each.endswith(ending))
 
@@ -175,7 +175,7 @@ class Runs:
         """Return the scores of complete replications, one row each, up to the first that is not complete."""
         scores = self.table.cell(named(algorithm, part), environment)
         numbers = self.numbers[named(algorithm, part), environment]
-        # The first number that is missing.
+        # The first missing number.
         unbroken = int(np.argmin(np.append(numbers, -1) == np.arange(numbers.size + 1)))
         complete = unbroken // size
         return scores[: complete * size].reshape(complete, size)
@@ -183,14 +183,14 @@ class Runs:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the tuning runs say: by algorithm and environment the chosen setting of every replication.
+    """The results of tuning: the chosen setting of every replication, by algorithm and environment.
 
     Parameters
     ----------
     settings
-        Of the cell's environment alone.
+        The best setting for the cell's environment alone.
     shared
-        One for all environments.
+        The best setting for all environments.
     """
 
     settings: Mapping[str, Mapping[str, list[int]]]
@@ -242,19 +242,19 @@ def protocol_scores(facts: Mapping[str, Any], runs: Runs, *, lost: bool = False)
     Parameters
     ----------
     facts
-        The protocol, as a study's facts have it.
+        The protocol, from a study's facts.
     runs
-        What there is.
+        The existing runs.
     lost
-        Of the cross-environment setting, instead of the scores what one setting for all environments loses against
-        settings tuned per environment, as a negative number.
+        For the cross-environment setting: return the loss of one setting for all environments compared with settings
+        tuned per environment, as a negative number, instead of the scores.
     """
     protocol = Protocol.of(facts)
     reduced = _cross_environment if protocol.name == CROSS_ENVIRONMENT else _per_environment
     cells, ranges, identical = reduced(protocol, runs, lost)
     if not any(scores.size for row in cells.values() for scores in row.values()):
         raise InvalidInput(f"no replication of {protocol.name} is complete yet: rerun the command to resume")
-    # A mean of equal scores may miss them by a rounding.
+    # A mean of equal scores may differ from them by rounding.
     within = {
         algorithm: {place: np.clip(scores, *ranges[place]) for place, scores in row.items()}
         for algorithm, row in cells.items()
@@ -288,7 +288,7 @@ def _per_environment(protocol: Protocol, runs: Runs, lost: bool) -> _Reduced:
 
 
 def identical(runs: Runs, part: str) -> dict[str, list[list[str]]]:
-    """Return the algorithms that are declared to be the same, by environment."""
+    """Return the algorithms that are declared identical, by environment."""
     found: dict[str, list[list[str]]] = {}
     rows = {algorithm: runs.table.algorithms.index(named(algorithm, part)) for algorithm in runs.algorithms}
     for e, environment in enumerate(runs.table.environments):
@@ -314,7 +314,7 @@ def _cross_environment(protocol: Protocol, runs: Runs, lost: bool) -> _Reduced:
             ]
             for part in (TEST, OWN_TEST)
         )
-        # A replication is complete in all environments or not at all.
+        # A replication is complete in all environments or in none.
         complete = min(len(each) for each in (*shared, *own))
         score = np.mean([each[:complete] for each in shared], axis=0)
         cells[algorithm] = {ALL: score - np.mean([each[:complete] for each in own], axis=0) if lost else score}

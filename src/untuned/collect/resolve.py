@@ -1,7 +1,7 @@
-"""From what a study says to what can be run: names are looked up, functions imported, cells made.
+"""Resolving a study: looking up names, importing functions, making cells.
 
-Algorithms written in Python and Gymnasium environments belong to the adapters, which collect does not import: it
-names their modules (`_ADAPTERS`), and loads one when a study needs it.
+Algorithms written in Python and Gymnasium environments belong to the adapters, which `collect` does not import: it
+lists their modules (`_ADAPTERS`), and loads one when a study needs it.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from untuned.errors import InvalidInput, UnknownName, nearest
 from untuned.families import check
 from untuned.version import __version__
 
-#: The modules that resolve what is not ours.
+#: The modules that resolve external algorithms and environments.
 _ADAPTERS = {
     "algorithm": "untuned.adapters.training.resolving",
     "environment": "untuned.adapters.gymnasium.resolving",
@@ -35,30 +35,30 @@ _ADAPTERS = {
 
 
 class Algorithm(Protocol):
-    """An algorithm of a study that is not a `Definition`: what the adapter of algorithms returns."""
+    """An algorithm of a study that is not a `Definition`: the return value of the adapter of algorithms."""
 
     @property
     def name(self) -> str:
-        """What the study calls it."""
+        """Its name in the study."""
         ...
 
     @property
     def title(self) -> str:
-        """What readers see."""
+        """Its display name."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """What changes whenever its trials could."""
+        """Changes whenever its trials could change."""
         ...
 
 
 class Place(Protocol):
-    """An environment of a study: ours, or what the adapter of environments returns."""
+    """An environment of a study: ours, or the return value of the adapter of environments."""
 
     @property
     def name(self) -> str:
-        """What the study calls it."""
+        """Its name in the study."""
         ...
 
     @property
@@ -73,18 +73,18 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class Resolved:
-    """A study with everything looked up.
+    """A resolved study.
 
     Parameters
     ----------
     cells
-        What there is to run, environment by environment.
+        The cells to run, environment by environment.
     facts
-        What the store keeps about the study, as JSON types.
+        The study's facts in the store, as JSON types.
     algorithms, environments
-        What the names stand for.
+        The objects of the names.
     metric
-        Makes the scores.
+        Computes the scores.
     """
 
     cells: tuple[Cell, ...]
@@ -95,13 +95,13 @@ class Resolved:
 
 
 def resolve(study: Study) -> Resolved:
-    """Return a study with everything looked up.
+    """Return the resolved study.
 
     Raises
     ------
     InvalidInput
-        For names that do not exist, algorithms that cannot run in an environment, and whatever else would go wrong
-        later; says which entry of the study it is, and its line in the study's file.
+        For unknown names, algorithms that cannot run in an environment, and anything else that would fail later; names
+        the entry of the study, and its line in the study's file.
     """
     try:
         return _resolved(study)
@@ -125,7 +125,7 @@ def _resolved(study: Study) -> Resolved:
     ranges = [_score_range(place, measure, study) for place in places]
     for place, limits in zip(places, ranges, strict=True):
         _check_failures(place, limits, algorithms, measure, study)
-    # By kind: an algorithm may be called like an environment.
+    # By kind: an algorithm and an environment may have the same name.
     marks = {
         (kind, each.name): source_digest(each)
         for kind, listed in (("algorithm", algorithms), ("environment", places))
@@ -151,13 +151,13 @@ def _adapter(kind: str) -> Any:
 
 
 def imported(place: str, where: str, folder: Path | None) -> Any:
-    """Return the object ``module:name``; modules are looked for in the study's folder, too."""
+    """Return the object ``module:name``; the study's folder is searched for modules, too."""
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *name.split(".")]):
         raise InvalidInput(f"{where}: {place!r} cannot be imported, write module:function, as in my_agents:train")
     _make_findable(folder)
     try:
-        # What a module prints would be mixed with output for other programs.
+        # A module's output would be mixed with output for other programs.
         with contextlib.redirect_stdout(sys.stderr):
             found: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:
@@ -178,13 +178,13 @@ def imported(place: str, where: str, folder: Path | None) -> Any:
 
 
 def _make_findable(folder: Path | None) -> None:
-    """Let modules be found in the study's folder, after all others: a file there replaces no other module."""
+    """Add the study's folder to the end of the module path, so that a file there replaces no other module."""
     if folder is not None and str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def _check_that_it_is_the_studys(module: Any, where: str, folder: Path | None) -> None:
-    """Refuse a module of the study's folder whose name another module has: a standard one, or another study's."""
+    """Refuse a module of the study's folder with the name of another module: a standard one, or another study's."""
     if folder is None:
         return
     path = folder.joinpath(*module.__name__.split("."))
@@ -271,7 +271,7 @@ def _others(use: object, options: dict[str, Any]) -> Place | None:
 
 
 def _pairs(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with the range made a pair: TOML has no tuples. The rest is Gymnasium's, as it was written."""
+    """Return the options with the range as a pair, because TOML has no tuples. The others are passed to Gymnasium."""
     return {
         key: tuple(value) if key == "score_range" and isinstance(value, list) else value
         for key, value in options.items()
@@ -315,7 +315,7 @@ def _check_failures(
     measure: Metric,
     study: Study,
 ) -> None:
-    """Raise InvalidInput if a trial may fail and the worst score, which it would count, is not known."""
+    """Raise InvalidInput if a trial may fail and the worst score, which a failed trial gets, is unknown."""
     may_fail = not all(isinstance(each, Definition) for each in algorithms) or not measure.bounded
     if limits is None and may_fail and study.failures == "worst":
         advice = (
@@ -324,7 +324,7 @@ def _check_failures(
             else "declare the metric's, score_range = [worst, best]"
         )
         raise InvalidInput(
-            f"environments: the worst score on {place.name}, which a failed trial counts, is not declared: "
+            f"environments: the worst score on {place.name}, which a failed trial gets, is not declared: "
             f'{advice}; or write failures = "error"'
         )
 
@@ -360,7 +360,7 @@ def _cell(
 
 
 def _seen(place: Place, where: str = "environments") -> RunnableEnvironment:
-    """Return an environment as compiled agents see it."""
+    """Return an environment in the form for compiled agents."""
     if isinstance(place, RunnableEnvironment):
         return place
     try:
@@ -391,7 +391,7 @@ def _facts(
         "keep": study.keep,
         "failures": study.failures,
         "time_limit": study.time_limit,
-        # Only where it is declared: stores that were made before it could be are of the same study.
+        # Only where it is declared: stores from before this key existed belong to the same study.
         **({} if study.memory is None else {"memory": study.memory}),
         "isolate": study.isolate,
         "algorithms": [
@@ -430,7 +430,7 @@ def _identical(algorithms: Sequence[Definition | Algorithm], places: Sequence[Pl
 
 
 def wanted(study: Study, algorithms: Sequence[str], places: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Return how many trials there are to be, by environment and algorithm."""
+    """Return the wanted numbers of trials, by environment and algorithm."""
     trials = study.trials
     if isinstance(trials, Mapping):
         for algorithm, environment in trials:

@@ -1,8 +1,8 @@
-"""The rounds of a race: which of those that the study's log announces are complete.
+"""The rounds of a race: which of the rounds in the study's log are complete.
 
-A round is announced before its trials are run: ``{"kind": "round", "numbers": ...}``, with the number of trials that
-every cell has in all once the round is complete. The order is that of the algorithms and environments of the first
-entry, ``{"kind": "declared", ...}``.
+A round is logged before its trials are run: ``{"kind": "round", "numbers": ...}``, with the total number of trials of
+every cell once the round is complete. The order is that of the algorithms and environments of the first entry,
+``{"kind": "declared", ...}``.
 """
 
 import operator
@@ -17,16 +17,16 @@ from untuned.scores import Ints, ScoreTable
 
 
 def with_rounds(table: ScoreTable, log: Sequence[Mapping[str, Any]]) -> ScoreTable:
-    """Return a study's table with the complete rounds of its race; without a race, the table as it is.
+    """Return a study's table with the complete rounds of its race; without a race, the table unchanged.
 
-    A table with an algorithm or an environment that was not declared has no complete round: no guarantee is about it.
+    A table with an algorithm or an environment that was not declared has no complete round: no guarantee covers it.
 
     Parameters
     ----------
     table
-        What is compared, with the number of scores before the first gap.
+        The compared scores, with the number of scores before the first gap.
     log
-        The race's log. A wrong form is a KeyError, an IndexError or a TypeError.
+        The race's log. Raises KeyError, IndexError or TypeError if it is malformed.
     """
     if not log:
         return table
@@ -44,7 +44,7 @@ def with_rounds(table: ScoreTable, log: Sequence[Mapping[str, Any]]) -> ScoreTab
 
 
 def announced(log: Sequence[Mapping[str, Any]]) -> list[dict[tuple[str, str], int]]:
-    """Return how many trials every cell has once each round is complete, by algorithm and environment."""
+    """Return the total trials of every cell after each round, by algorithm and environment."""
     declared = declaration(log)
     return [
         {
@@ -68,7 +68,7 @@ def undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> tuple[str, ...
 
 
 def declaration(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the first entry, under the names that what it declared has now."""
+    """Return the first entry, with the current names of what it declared."""
     declared = dict(log[0])
     for kind in ("algorithms", "environments"):
         names = list(declared[kind])

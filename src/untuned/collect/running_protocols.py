@@ -1,4 +1,4 @@
-"""Protocols, run: a study whose trials are a protocol's runs, a session for each part, and what was found."""
+"""Running protocols: a study whose trials are a protocol's runs, a session for each part, and the outcome."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ from untuned.collect.study import Study
 from untuned.errors import InvalidInput
 from untuned.scores import Floats, ScoreTable
 
-#: What the functions below take by default.
+#: Defaults of the functions below.
 DRAWS, SEEDS, REFERENCE_RUNS = 20, 10, 100
 
 Names = tuple[str, str]
@@ -48,9 +48,9 @@ def tune_and_report(
 ) -> "Outcome":
     """Run tune-and-report: the best of several hyperparameter settings is run again, and its mean is the score.
 
-    The settings are drawn from the algorithm's complete definition, and tuned for each environment. What a paper
-    usually reports is one such procedure. Here each is one trial, and the study's number of trials is the number of
-    whole procedures per cell.
+    The settings are drawn from the algorithm's complete definition, and tuned for each environment. Papers usually
+    report one such procedure. Here each procedure is one trial, and the study's number of trials is the number of
+    procedures per cell.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def tune_and_report(
     Raises
     ------
     Stopped
-        When ``stop`` returned True before everything was done; what is finished is stored.
+        When ``stop`` returned True before all runs were done; finished runs are stored.
     """
     return run(Protocol(TUNE_AND_REPORT, draws, seeds, tuning_seeds), study, folder, trials=trials, **options)
 
@@ -102,7 +102,7 @@ def dabney(
     draws
         Iterations of each tuning, 20 by default.
     iteration_weights
-        Of the iterations, in order; by default equal ones.
+        Weights of the iterations, in order; by default equal ones.
     trials
         Procedures per cell, instead of the study's number.
     **options
@@ -156,16 +156,16 @@ def cross_environment(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a protocol takes in all cells together.
+    """The total cost of a protocol.
 
     Parameters
     ----------
     runs_by_part
-        Executions of an algorithm, by what they are for.
+        Executions of an algorithm, by purpose.
     episodes
         Episodes of learning in all runs.
     samples
-        Independent scores that they give.
+        Number of independent scores.
     """
 
     runs_by_part: Mapping[str, int]
@@ -174,7 +174,7 @@ class Cost:
 
     @property
     def runs(self) -> int:
-        """Executions of an algorithm in all."""
+        """Total number of executions of an algorithm."""
         return sum(self.runs_by_part.values())
 
     def __str__(self) -> str:
@@ -187,7 +187,7 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a protocol found.
+    """The outcome of a protocol.
 
     Attributes
     ----------
@@ -196,15 +196,15 @@ class Outcome:
     protocol
         The protocol.
     scores
-        One score per replication, which are independent: for `untuned.evaluate`.
+        One independent score per replication: for `untuned.evaluate`.
     lost
-        Of the cross-environment setting: by how many percentiles one setting for all environments is worse than
+        For the cross-environment setting: by how many percentiles one setting for all environments is worse than
         settings tuned per environment, as a negative number, so that higher is better. None for other protocols.
     without_tuning
-        The tuning runs as what they are by themselves, complete trials: for `untuned.evaluate`. None where several
-        of them have the same setting, or environments have it in common.
+        The tuning runs as complete trials, for `untuned.evaluate`. None where several of them have the same setting, or
+        environments share settings.
     cost
-        What it took.
+        Its cost.
     """
 
     folder: Path
@@ -215,9 +215,9 @@ class Outcome:
     cost: Cost
 
     def reported(self, replication: int = 0) -> dict[str, dict[str, Floats]]:
-        """Return the test runs of one replication, which is what a paper would report: they share a tuning.
+        """Return the test runs of one replication, which share a tuning; a paper would report these.
 
-        Not for `untuned.evaluate`: intervals around them miss what another tuning would have found.
+        Not for `untuned.evaluate`: intervals from them do not include the variation between tunings.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class Outcome:
         return found
 
     def hyperparameters(self, algorithm: str, environment: str, replication: int = 0) -> dict[str, Any]:
-        """Return the setting that a replication chose, and ran its tests with.
+        """Return the setting that a replication chose and tested.
 
         Parameters
         ----------
@@ -257,7 +257,7 @@ class Outcome:
         return {each.name: each.value for each in trial.draws}
 
     def sentences(self) -> list[str]:
-        """Return what was run, at which cost, and what counts as independent."""
+        """Return sentences on the runs, their cost, and which scores are independent."""
         found = [f"{described(self.protocol)}.", f"{self.cost}."]
         if self.protocol.name == TUNE_AND_REPORT:
             found.append(
@@ -272,7 +272,7 @@ class Outcome:
         return found
 
     def losses(self) -> list[str]:
-        """Return by how many percentiles one setting for all environments is worse than own ones, in sentences."""
+        """Return sentences on how many percentiles are lost by one setting for all environments."""
         if self.lost is None:
             return []
         cells = zip(self.lost.algorithms, self.lost.cells, strict=True)
@@ -306,7 +306,7 @@ def protocol(
     reference: int | None = None,
     iteration_weights: Sequence[float] | None = None,
 ) -> Protocol:
-    """Return a protocol by its name, with the usual numbers where none are given.
+    """Return a protocol by its name, with default numbers unless given.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def protocol(
     tuning_seeds
         Runs of every setting while tuning, 1 by default.
     reference
-        For ``"cross-environment"``, runs of every cell that scores are percentiles among; 100 by default.
+        For ``"cross-environment"``, number of reference runs of every cell for percentiles; 100 by default.
     iteration_weights
         For ``"dabney"``, a weight per draw; equal ones by default.
     """
@@ -336,7 +336,7 @@ def protocol(
 
 
 def cost(protocol: Protocol, study: Study | str | Path, *, trials: Trials | None = None) -> Cost:
-    """Return what a protocol takes, without running it.
+    """Return the cost of a protocol, without running it.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def run(
     replace: bool = False,
     **options: Any,
 ) -> Outcome:
-    """Run a protocol, and return what it found; `tune_and_report`, `dabney` and `cross_environment` are short for it.
+    """Run a protocol, and return its outcome; `tune_and_report`, `dabney` and `cross_environment` are short for it.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def run(
     study, resolved = _opened(study, trials)
     replications = _replications(protocol, study, resolved)
     first, then = PARTS[protocol.name]
-    # No setting is chosen yet, and no test is run.
+    # No setting has been chosen, and no test has been run.
     settings: Mapping[str, Callable[[str], Numbered]] = dict.fromkeys(then, lambda _: Numbered(protocol.seeds, {}))
     for parts in (first, first + then):
         collecting = _study_of_runs(protocol, study, resolved, replications, parts, settings)
@@ -398,10 +398,10 @@ def run(
             session.collect(**options).check_complete()
             if parts == first and then:
                 settings = _chosen(protocol, _runs(session))
-                # The second part is another session: its definitions have their settings.
+                # The second part is another session: its definitions have the chosen settings.
                 continue
             scores = session.scores()
-            # All that were run, also earlier for more replications.
+            # All existing runs, including those of earlier calls with more replications.
             counts = session.store.counts()
             runs = {
                 (part, environment, name): counts[named(name, part), environment]
@@ -422,7 +422,7 @@ def run(
 
 
 def default_folder(study: Study | str | Path, protocol: str) -> Path:
-    """Return where the results of a protocol go: the folder of the study's results with the protocol in its name."""
+    """Return the folder for the results of a protocol: that of the study's results with the protocol in its name."""
     usual = results_folder(study)
     return usual.with_name(f"{usual.name}.{protocol}")
 
@@ -498,7 +498,7 @@ def _study_of_runs(
                 trials[made.name, place] = protocol.number(part, replications[algorithm, place]) if part in parts else 0
     facts = protocol.facts()
     if together:
-        # Reference runs and choices are about all of them.
+        # Reference runs and choices involve all of them.
         facts |= {"algorithms": list(resolved.algorithms), "environments": list(resolved.environments)}
     return dataclasses.replace(study, algorithms=definitions, trials=trials, protocol=facts, file=None)
 

@@ -1,7 +1,7 @@
-"""`Session`: an opened study. It decides which path is a study, what a failed trial counts and what resuming allows.
+"""`Session`: an opened study. It decides which path is a study, the score of a failed trial, and what resuming allows.
 
-A study is resolved once and its store is opened once. Every command and every function that works on a study goes
-through here, so `study.toml`, its folder and its `results.sqlite` are the same study everywhere.
+A study is resolved once and its store is opened once. Every command and function that works on a study uses this
+module, so `study.toml`, its folder and its `results.sqlite` are the same study everywhere.
 """
 
 import dataclasses
@@ -49,9 +49,9 @@ def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Pat
     Parameters
     ----------
     study
-        A `Study`, whose folder is called by its name; the path of its file, of its folder or of its results.
+        A `Study`, whose folder has its name; the path of its file, of its folder or of its results.
     shard
-        A part of the study has a folder of its own.
+        The part of the study; each part has its own folder.
     """
     if isinstance(study, Study):
         folder = Path(study.name)
@@ -67,7 +67,7 @@ def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Pat
 
 
 def is_study(path: str | Path) -> bool:
-    """Return whether a path means a study rather than other scores: its TOML file, its folder or its results."""
+    """Return whether a path is a study rather than other scores: its TOML file, its folder or its results."""
     found = Path(path).expanduser()
     return found.suffix == ".toml" or found.name == RESULTS_NAME or (found / RESULTS_NAME).is_file()
 
@@ -94,16 +94,16 @@ def found_folder(path: str | Path) -> Path:
 
 @dataclass(frozen=True)
 class Collected:
-    """What a study has after collecting.
+    """The state of a study after collecting.
 
     Parameters
     ----------
     folder
         Where its results are.
     complete
-        Whether all trials are there; False when collecting was stopped.
+        Whether all trials are stored; False when collecting was stopped.
     stored, wanted
-        Trials that are there, and that there should be; of the shard, if it was one.
+        Trials stored and wanted; of the shard, if it was one.
     failed
         Trials of this run that failed.
     """
@@ -115,7 +115,7 @@ class Collected:
     failed: int
 
     def check_complete(self) -> None:
-        """Raise Stopped unless all trials are there."""
+        """Raise Stopped unless all trials are stored."""
         if not self.complete:
             raise Stopped(f"{self.stored:,} of {self.wanted:,} trials are in {self.folder}")
 
@@ -126,16 +126,16 @@ class Collected:
 
 @dataclass(frozen=True)
 class CellStatus:
-    """How far a cell is.
+    """The progress of a cell.
 
     Parameters
     ----------
     environment, algorithm
-        Which cell.
+        The cell.
     trials, wanted
-        Trials that are stored, and that there should be.
+        Trials stored and wanted.
     failed
-        Those of them that failed.
+        Failed trials among the stored ones.
     """
 
     environment: str
@@ -148,8 +148,8 @@ class CellStatus:
 class Session:
     """An opened study, for use in a ``with`` statement.
 
-    `Study.open` returns one that can collect; `Session.at` opens the results of a study for reading, also while
-    another process collects.
+    `Study.open` returns one that can collect; `Session.at` opens the results of a study for reading, even while another
+    process collects.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Session:
     store
         The results; None for a study that has none yet.
     study, resolved
-        What to collect; None for a session that only reads.
+        The study to collect; None for a session that only reads.
     shard
         The part of the trials to collect; None for all.
 
@@ -188,14 +188,14 @@ class Session:
 
     @classmethod
     def at(cls, path: str | Path, *, write: bool = False) -> "Session":
-        """Return the session of a study that has results, to read them; with ``write`` also to `drop` from them.
+        """Return the session of a study with results, to read them; with ``write`` also to `drop` from them.
 
         Parameters
         ----------
         path
             The study's folder, its TOML file or its ``results.sqlite``.
         write
-            Whether to keep other writers out.
+            Whether to lock out other writers.
         """
         folder = found_folder(path)
         return cls(folder, Store.open(folder, write=write))
@@ -209,10 +209,10 @@ class Session:
         shard: Shard | str | None = None,
         replace: bool = False,
     ) -> "Session":
-        """Return the session of a study, resolved and checked against the trials that its folder has.
+        """Return the session of a study, resolved and checked against the trials in its folder.
 
-        More trials, more algorithms and more environments add to what is there; fewer leave it alone, out of the
-        comparison.
+        More trials, algorithms and environments are added to the stored ones; those that are no longer named stay,
+        out of the comparison.
 
         Parameters
         ----------
@@ -230,8 +230,7 @@ class Session:
         Raises
         ------
         InvalidInput
-            For a study that cannot be run, and for one that has changed in what decides results: says what has
-            changed, and what to do.
+            For a study that cannot be run, and for changes that affect results: says what has changed, and what to do.
         """
         part = Shard.parse(shard) if isinstance(shard, str) else shard
         place = results_folder(study, part) if folder is None else Path(folder).expanduser()
@@ -256,7 +255,7 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Close the store, and let the next writer in."""
+        """Close the store, and release the writer's lock."""
         if self._store is not None:
             self._store.close()
 
@@ -271,7 +270,7 @@ class Session:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """What can be run, environment by environment."""
+        """The cells to run, environment by environment."""
         if self._resolved is None:
             raise InvalidInput(f"{self.folder} was opened to read its results: open the study itself to collect")
         return self._resolved.cells
@@ -301,31 +300,31 @@ class Session:
         Parameters
         ----------
         trials
-            How many there are to be in all, instead of the study's number; where an environment has a number of its
-            own, that stays. Or ``{(algorithm, environment): number}``, where a cell that is not named gets none.
+            Total number per cell, instead of the study's number; an environment's own number takes precedence. Or
+            ``{(algorithm, environment): number}``, where cells that are not named get none.
         engine
             ``"local"``, ``"ray"`` for a cluster, or an engine.
         workers
-            Trials at the same time, by default one per processor. No number depends on it.
+            Number of workers, by default one per processor. The results do not depend on it.
         ray_address
-            Of a running cluster; None starts a local one.
+            Address of a running cluster; None starts a local one.
         keep_going
             Whether to run all trials of an algorithm whose first five all failed; by default that stops the run.
         stop
-            Polled a few times a second; when it returns True, what is finished is stored and the rest left.
+            Polled several times per second; when it returns True, finished trials are stored and the rest is skipped.
         watch
             Called with the `Progress`.
 
         Raises
         ------
         AlgorithmFails
-            When an algorithm has five finished trials or more, those of earlier sessions included, and every one
-            failed; what is finished is stored.
+            When an algorithm has five finished trials or more, including earlier sessions, and every one failed;
+            finished trials are stored.
         """
         cells = self.cells
         numbers = self._wanted(trials)
         self._check_planned(numbers)
-        # The engine first: where no cluster answers, no store is made.
+        # The engine first: if no cluster answers, no store is created.
         with opened(engine, workers, ray_address) as running:
             store = self._begun(numbers)
             names = [(cell.algorithm, cell.environment) for cell in cells]
@@ -363,7 +362,7 @@ class Session:
         return {(cell.algorithm, cell.environment): numbers[cell.environment][cell.algorithm] for cell in self.cells}
 
     def _check_planned(self, numbers: Mapping[Names, int]) -> None:
-        """Refuse trials outside the rounds of a race: seen before the next one is planned, they would decide it."""
+        """Refuse trials outside the rounds of a race: the plan of the next round would depend on them."""
         log = self.race_log()
         with explained(self.folder / RESULTS_NAME):
             planned = announced(log) if log else [numbers]
@@ -374,7 +373,7 @@ class Session:
             )
 
     def _begun(self, numbers: Mapping[Names, int]) -> Store:
-        """Return the store, created if need be, after noting in it how many trials are wanted."""
+        """Return the store, created if necessary, after recording the wanted numbers of trials in it."""
         store = self._created()
         store.want(numbers)
         return store
@@ -385,11 +384,11 @@ class Session:
         return self.store
 
     def log_race(self, entry: Mapping[str, object]) -> None:
-        """Append an entry to the log of the study's race, and create the store if need be."""
+        """Append an entry to the log of the study's race, and create the store if necessary."""
         self._created().log_race(entry)
 
     def _fails(self, algorithm: str, count: int) -> AlgorithmFails:
-        """Return the error of an algorithm whose first trials, so many, all failed."""
+        """Return the error of an algorithm whose first ``count`` trials all failed."""
         failures = self.store.failures()
         environments = [each for each in self.names[1] if (algorithm, each) in failures]
         trials = self.store.trials([algorithm], environments, returns=False)
@@ -398,7 +397,7 @@ class Session:
         return AlgorithmFails(
             f"{algorithm!r} failed in all of its first {count:,} trials ({listed(environments)}), so the run was "
             f"stopped. The first failure, {first.label}: {first.failure}\n"
-            f"What is finished is in {self.folder}. Fix {algorithm!r} and {remedy}; or pass --keep-going "
+            f"Finished trials are in {self.folder}. Fix {algorithm!r} and {remedy}; or pass --keep-going "
             "(keep_going=True) to run all of its trials anyway"
         )
 
@@ -409,19 +408,19 @@ class Session:
     # Reading.
 
     def scores(self, *, nonfinite: Nonfinite | None = None) -> ScoreTable:
-        """Return the scores of everything that is compared, with the complete rounds of a race.
+        """Return all compared scores, with the complete rounds of a race.
 
-        Of a protocol (`untuned.protocols`), the scores of complete replications.
+        For a protocol (`untuned.protocols`), the scores of complete replications.
 
         Parameters
         ----------
         nonfinite
-            What a trial that failed counts: ``"worst"``, the lowest score of the environment's range, or ``"error"``,
-            which refuses it. By default what the study says.
+            The score of a failed trial: ``"worst"``, the lowest score of the environment's range, or ``"error"``, which
+            refuses it. By default the study's setting.
         """
         store = self.store
         chosen: Nonfinite = store.facts.get("failures", "error") if nonfinite is None else nonfinite
-        # The log first: a race that begins in between must not be found with scores that were read before it.
+        # The log first: a race that begins in between must not be combined with scores that were read before it.
         log = store.race_log()
         table, numbers = store.scores_and_numbers(nonfinite=chosen)
         table = dataclasses.replace(table, families=self.families).select(*store.compared)
@@ -447,14 +446,14 @@ class Session:
     def seconds(
         self, numbers_ae: Ints | None = None, names: tuple[Sequence[str], Sequence[str]] | None = None
     ) -> Floats:
-        """Return how long a trial of every cell took on average, [a, e]; NaN where there are none.
+        """Return the mean duration of a trial of every cell, [a, e]; NaN where there are none.
 
         Parameters
         ----------
         numbers_ae
-            How many trials of each cell count, the first ones; None for all.
+            How many of the first trials of each cell to average; None for all.
         names
-            The algorithms and the environments in another order than that of `names`.
+            The algorithms and the environments in the order to return, instead of that of `names`.
         """
         algorithms, environments = self.names if names is None else names
         limits = np.full((len(algorithms), len(environments)), LARGEST) if numbers_ae is None else numbers_ae
@@ -470,7 +469,7 @@ class Session:
         return [] if self._store is None else self._store.race_log()
 
     def failed_scores(self) -> dict[str, float]:
-        """Return what a trial that failed counts, by environment; no environment where it counts nothing yet."""
+        """Return the score of a failed trial by environment; empty if failed trials are refused."""
         facts = self.store.facts
         if facts.get("failures") != "worst":
             return {}
@@ -478,7 +477,7 @@ class Session:
         return {each["name"]: each["score_range"][0] for each in entries if each.get("score_range")}
 
     def trials(self, *, returns: bool = True) -> Iterator[Trial]:
-        """Yield the trials of everything that is compared, environment by environment, by number.
+        """Yield all compared trials, environment by environment, by number.
 
         Parameters
         ----------
@@ -488,7 +487,7 @@ class Session:
         return self.store.trials(*self.store.compared, returns=returns)
 
     def status(self) -> tuple[CellStatus, ...]:
-        """Return how far every cell is that is compared, environment by environment."""
+        """Return the progress of every compared cell, environment by environment."""
         store = self.store
         counts, failures, wishes = store.counts(), store.failures(), store.wanted
         algorithms, environments = store.compared
@@ -505,7 +504,7 @@ class Session:
         )
 
     def drop(self, algorithm: str) -> int:
-        """Take an algorithm out of every comparison, and return how many trials of it stay in the store.
+        """Exclude an algorithm from every comparison, and return how many of its trials stay in the store.
 
         A later run of a study that still names it brings it back.
         """
@@ -542,10 +541,10 @@ def _entry(given: Any) -> dict[str, Any]:
 
 _NEW_FOLDER = "Start a new study in another folder (--out)"
 
-#: What to do where trials that were seen must not count: the same seed would run the same ones again.
+#: The remedy where trials that were seen must not count: the same seed would run the same ones again.
 NEW_STUDY = "start a new study with another seed in another folder (--out)"
 
-#: What all trials of a study have in common.
+#: Settings that all trials of a study share.
 _COMMON = {
     "seed": "the seed",
     "metric": "the metric",
@@ -555,7 +554,7 @@ _COMMON = {
     "protocol": "the protocol",
 }
 
-#: What has changed where nothing else shows.
+#: What has changed if no other difference shows.
 _HIDDEN_DIFFERENCE = {
     "algorithms": "its code or untuned's, or what it draws",
     "environments": "its code, or how it is made: options, the function that makes it, or Gymnasium's version",
@@ -563,7 +562,7 @@ _HIDDEN_DIFFERENCE = {
 
 
 def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> None:
-    """Bring a store's facts up to date; refuse when something has changed that decides results."""
+    """Update a store's facts; refuse changes that affect results."""
     before, now = store.facts, resolved.facts
     if log := store.race_log():
         if replace:
@@ -593,7 +592,7 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
 
 
 def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
-    """Refuse other algorithms or environments than a race declared."""
+    """Refuse algorithms or environments other than those that a race declared."""
     for kind in ("algorithms", "environments"):
         names = [entry["name"] for entry in now[kind]]
         added = [name for name in names if name not in declared[kind]]
@@ -602,14 +601,14 @@ def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder:
         if changes:
             raise InvalidInput(
                 f"the race in {folder} was declared with other {kind}: {listed(changes)}. Every score is relative to "
-                f"all of them, so what was found so far would not hold. Restore them, or {NEW_STUDY}"
+                f"all of them, so earlier verdicts would not hold. Restore them, or {NEW_STUDY}"
             )
 
 
 def _set_changed_aside(
     store: Store, kind: str, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path, replace: bool
 ) -> None:
-    """Give the trials of what has changed another name, ``mine~1``, under which they are kept; or refuse."""
+    """Rename the trials of changed algorithms and environments to ``mine~1``, or refuse the change."""
     known = {entry["name"]: entry for entry in before[kind]}
     for entry in now[kind]:
         name = entry["name"]
@@ -632,16 +631,16 @@ def _set_changed_aside(
 
 
 def _used(store: Store, kind: str) -> set[str]:
-    """Return the names of which there are trials."""
+    """Return the names that have trials."""
     return {cell[kind == "environments"] for cell, count in store.counts().items() if count}
 
 
 def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
-    """Refuse other limits of time or memory where stored trials would have had, or might have had, another result."""
+    """Refuse changed limits of time or memory if stored trials would, or might, have had another result."""
     seconds, memory = now.get("time_limit"), now.get("memory")
     if (before.get("time_limit"), before.get("memory")) == (seconds, memory):
         return
-    # Limits are for trials in worker processes: of algorithms written in Python, and of all on Gymnasium.
+    # Limits apply to trials in worker processes: of algorithms in Python, and all trials on Gymnasium environments.
     compiled = {entry["name"] for entry in before["algorithms"] if entry.get("compiled")}
     ours = {entry["name"] for entry in before["environments"] if entry.get("states", {}).get("kind") != "open"}
     less = memory is not None and memory < before.get("memory", math.inf)
@@ -657,7 +656,7 @@ def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any
             if failure.startswith(ended):
                 how = "was ended by the old one"
             elif key == "memory" and before.get(key) is not None and failure.startswith(DIED):
-                # A library in C that gets no memory may abort.
+                # A library in C that runs out of memory may abort.
                 how = "may have been ended by the old one"
             elif limited and would_end:
                 how = f"{would_end} the new one"
@@ -680,7 +679,7 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _merged(store: Store, before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the study's facts as they are from now on: everything that has trials stays, retired or not."""
+    """Return the study's updated facts: everything with trials stays, retired or not."""
     merged = dict(now)
     for kind in ("algorithms", "environments"):
         present = {entry["name"] for entry in now[kind]}
@@ -699,18 +698,18 @@ def merge(
     tell: Callable[[Path, int], None] | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> Session:
-    """Put the parts of a study together in a folder, and return its session: the same trials as one run would have.
+    """Merge the parts of a study in a folder, and return its session: it has the same trials as one run.
 
     Parameters
     ----------
     into
-        The folder for everything; it may have results of the study already.
+        The destination folder; it may already have results of the study.
     shards
         Folders of the parts, or their files.
     tell
         Called with each part and the number of trials that were new.
     advance
-        Called now and then with the number of trials that were read, and how many there are in all parts.
+        Called repeatedly with the number of trials read so far, and the total of all parts.
 
     Raises
     ------
@@ -728,7 +727,7 @@ def merge(
     there = (target / RESULTS_NAME).is_file()
     with Store.open(target if there else folders[0]) as first:
         facts = first.facts
-        # All of them before anything is written.
+        # Check all of them before anything is written.
         for folder in folders:
             with Store.open(folder) as other:
                 first.check_same_study(other)
@@ -752,21 +751,21 @@ def _further(advance: Callable[[int, int], None], before: int, total: int, read:
 
 
 def repair(path: str | Path, *, tell: Callable[[int, int], None] | None = None) -> Repaired:
-    """Set damaged trials of a study aside, and return what was found; running the study again collects them anew.
+    """Set damaged trials of a study aside, and return the findings; running the study again collects them again.
 
     Every trial is verified. The intact ones, the facts and the log of a race are copied to a new ``results.sqlite``;
-    the damaged file stays next to it, as ``results.sqlite.damaged``. Where nothing is damaged, nothing is changed.
+    the damaged file stays next to it, as ``results.sqlite.damaged``. Without damage, nothing is changed.
 
     Parameters
     ----------
     path
         The study's folder, its TOML file or its ``results.sqlite``.
     tell
-        Called now and then with the number of trials that were verified, and how many there are.
+        Called repeatedly with the number of trials verified so far, and the total.
 
     Raises
     ------
     StoreError
-        Where more is damaged than trials: the facts of the study, the log of its race, or the tables themselves.
+        If more than trials is damaged: the facts of the study, the log of its race, or the tables themselves.
     """
     return repaired(found_folder(path), tell)

@@ -15,7 +15,7 @@ class Shard:
     Parameters
     ----------
     part, parts
-        Which one, and how many there are.
+        The number of this part, and of all parts.
     """
 
     part: int = 1

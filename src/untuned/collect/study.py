@@ -1,6 +1,6 @@
-"""A study: which algorithms, on which environments, how many trials; from a TOML file, or the same in Python.
+"""A study: which algorithms, on which environments, how many trials; from a TOML file or from Python.
 
-The form of what is written is checked here. `untuned.collect.resolve` looks the names up.
+The form of the entries is checked here. `untuned.collect.resolve` looks the names up.
 """
 
 import re
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from untuned.collect.session import Session
     from untuned.collect.shard import Shard
 
-#: What a trial that failed counts: the environment's worst score, or nothing until a user looks at it.
+#: How a failed trial is scored: the environment's worst score, or an error until the user decides.
 FailurePolicy = Literal["worst", "error"]
-#: What is kept of a trial besides its score and what was drawn: nothing more, or the returns of all episodes.
+#: What is stored of a trial in addition to its score and its draws: nothing, or the returns of all episodes.
 Keep = Literal["scores", "returns"]
 
 MOST_TRIALS = 10**7
 
-#: The longest file of a study, in characters: a thousand tables have a hundredth of it.
+#: The longest file of a study, in characters: a thousand tables take a hundredth of it.
 _LONGEST = 16 << 20
 
 
@@ -41,9 +41,9 @@ class AlgorithmChoice:
     Parameters
     ----------
     use
-        A name of ours, ``module:function`` of your own, or the object itself.
+        A built-in name, your own ``module:function``, or the object itself.
     name
-        What to call it; by default what it is called anyway.
+        Its name in the study; by default its own name.
     """
 
     use: Any
@@ -57,11 +57,11 @@ class EnvironmentChoice:
     Parameters
     ----------
     use
-        A name of ours, a Gymnasium id, ``module:function`` of your own, or the object itself.
+        A built-in name, a Gymnasium id, your own ``module:function``, or the object itself.
     gymnasium
         Whether ``use`` is a Gymnasium id.
     options
-        What else was said about it.
+        Its other options.
     trials
         How many trials each algorithm gets there; None for the study's number.
     """
@@ -74,51 +74,50 @@ class EnvironmentChoice:
 
 @dataclass(frozen=True)
 class Study:
-    """What is to be collected.
+    """A study to collect.
 
     Parameters
     ----------
     name
-        What the study is called.
+        The name of the study.
     algorithms
-        Names (`untuned list algorithms`), ``"module:function"`` of your own, definitions, trainers or functions; or
+        Names (`untuned list algorithms`), your own ``"module:function"``, definitions, trainers or functions; or
         tables ``{"use": ..., "name": ...}``.
     environments
         Names (`untuned list environments`), environments, or tables: ``{"name": "cart-pole", ...options}``,
-        ``{"gymnasium": "CartPole-v1", "episodes": 100, ...}``, each possibly with ``"trials"`` of its own.
+        ``{"gymnasium": "CartPole-v1", "episodes": 100, ...}``, each optionally with its own ``"trials"``.
     trials
-        Per algorithm and environment; in Python also ``{(algorithm, environment): number}``, none where no number is
-        given.
+        Trials per algorithm and environment; in Python also ``{(algorithm, environment): number}``, none where no
+        number is given.
     seed
-        Decides, with names and numbers, all that is random.
+        Determines, with names and numbers, everything random.
     metric
         ``"average-return"``, ``"final-return"``, ``"last-10"``, ``"module:function"`` or a function of the returns.
     score_range
-        (worst, best) score possible, for a metric of your own.
+        (worst, best) possible score, for your own metric.
     families
-        Environments that are variants of one and count as one when the study is judged: ``{"maze": ["maze-1",
-        "maze-2"]}``, by the names that environments have in results.
+        Environments that are variants of one, and count as one when the study is judged: ``{"maze": ["maze-1",
+        "maze-2"]}``, by the environments' names in results.
     keep
         ``"scores"``, or ``"returns"`` to keep the return of every episode.
     failures
-        ``"worst"`` counts a failed trial as the environment's worst score; ``"error"`` refuses to judge until it was
-        looked at. Neither drops it.
+        ``"worst"`` counts a failed trial as the environment's worst score; ``"error"`` refuses to judge until the user
+        decides. Neither drops it.
     time_limit
-        Seconds after which a trial in Python has failed; None for no limit.
+        Seconds after which a trial in Python fails; None for no limit.
     memory
-        How much memory a trial in Python may take, ``"2 GiB"`` or a number of bytes; None for no limit. Enforced on
-        Linux.
+        Memory limit of a trial in Python, ``"2 GiB"`` or a number of bytes; None for no limit. Enforced on Linux.
     isolate
-        Whether every trial in Python gets a new process, for algorithms whose modules remember something from one
-        trial to the next; otherwise a process runs many.
+        Whether every trial in Python gets a new process, for algorithms whose modules keep state between trials;
+        otherwise a process runs many.
     precision
         The type of compiled agents' weights.
     folder
-        Where your own modules are looked for: the folder of the study's file.
+        The folder to search for your own modules: that of the study's file.
     file
-        The name and the text of the file it was read from, for error messages that name the line.
+        The name and text of the file that it was read from, for error messages that name the line.
     protocol
-        What `untuned.protocols` makes of a study; None for complete trials.
+        The protocol, set by `untuned.protocols`; None for complete trials.
 
     Examples
     --------
@@ -187,12 +186,12 @@ class Study:
         Parameters
         ----------
         path
-            Where the file is; modules that the study names are looked for next to it.
+            The path of the file; modules that the study names are searched for next to it.
 
         Raises
         ------
         InvalidInput
-            For a file that is not there or not TOML, and for anything in it that is not allowed; says where.
+            For a file that is missing or not TOML, and for invalid entries; the message says where.
         """
         path = Path(path)
         try:
@@ -213,16 +212,16 @@ class Study:
 
     @classmethod
     def parse(cls, text: str, name: str = "study.toml", folder: Path | None = None) -> "Study":
-        """Return the study written in a text; ``name`` is what error messages call it.
+        """Return the study of a TOML text; ``name`` is its name in error messages.
 
         Parameters
         ----------
         text
-            TOML.
+            The TOML text.
         name
-            What error messages call it.
+            Its name in error messages.
         folder
-            Where modules that the study names are looked for; None for nowhere in particular.
+            The folder to search for modules that the study names; None for none.
         """
         try:
             content = tomllib.loads(text)
@@ -232,7 +231,7 @@ class Study:
         except RecursionError:
             raise InvalidInput(f"{name} is nested too deeply: a study is a table of lists of tables") from None
         except ValueError:
-            # Python converts no text of more than some thousand digits.
+            # Python does not convert texts of more than a few thousand digits.
             raise InvalidInput(f"{name} has a number of thousands of digits: write one that a study can have") from None
         for key in content:
             if key not in _KEYS:
@@ -272,7 +271,7 @@ class Study:
         return _at(*self.file, key) + complaint
 
 
-#: The keys a study's file may have.
+#: The keys of a study's file.
 _KEYS = (
     "name",
     "seed",
@@ -320,7 +319,7 @@ def _at(name: str, text: str, key: str) -> str:
 
 
 def _entry_line(lines: Sequence[str], start: int, index: int) -> int:
-    """Return the line on which an entry of a list begins, the list beginning on line ``start``."""
+    """Return the line of an entry of a list that begins on line ``start``."""
     depth = 0
     entries = 0
     quoted = ""

@@ -16,8 +16,8 @@ import numpy as np
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.kernels.jit import Floats
 
-#: None in a trial of a study that did not keep returns. Any, as in typeshed: a trial that was just run has them, and
-#: code that reads it needs no assertion.
+#: None in a trial of a study that did not keep returns. Any, as in typeshed: a new trial has them, and code that reads
+#: it should not need an assertion.
 MaybeNone: TypeAlias = Any
 
 #: The largest seed and the largest number of a trial: SQLite's largest integer.
@@ -40,14 +40,14 @@ class Column:
         Position among the columns of an export; None for a field that is not exported. Equal positions are in the
         order of the fields.
     option
-        The option of an export that adds the column; None for a column that every export has.
+        The export option that adds the column; None for a column of every export.
     printed
         Position in the JSON of `untuned trial`; None for a field that is not there.
     title
-        Name in exports and in that JSON, if it is not the field's.
+        Name in exports and in that JSON, if different from the field's.
     compared
-        When two records of one trial are different results: if the values differ, if one has a value and the other
-        does not ("presence"), if both have a value and these differ ("if both"), or "never".
+        When two records of one trial are different results: if the values differ, if only one has a value ("presence"),
+        if both have a value and these differ ("if both"), or "never".
     since
         The format of stores that has the column first; in older stores a reader finds the field's default.
     """
@@ -59,7 +59,7 @@ class Column:
     title: str | None = None
     compared: Literal["values", "presence", "if both", "never"] = "values"
     since: int = 1
-    # From the field.
+    # Set from the field.
     name: str = ""
     kind: type = str
     default: Any = None
@@ -77,7 +77,7 @@ def column(stored: Any, **declared: Any) -> Mapping[str, Column]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trial:
-    """One trial: what decided it, what was drawn, and its result or why it has none.
+    """One trial: its key, its draws, and its result or why it has none.
 
     Parameters
     ----------
@@ -98,23 +98,22 @@ class Trial:
     steps
         Steps taken while learning.
     seconds
-        How long it took; the only value here that does not repeat.
+        Its duration; the only value here that is not reproducible.
     diverged
-        Whether the agent's weights, or the errors it learns from, stopped being finite numbers. The score counts all
-        the same.
+        Whether the agent's weights, or the errors it learns from, became infinite or NaN. The score still counts.
     draws
         Every hyperparameter drawn, in order.
     dynamics
         The environment's parameters drawn for this trial, by name.
     adapted
-        What the agent settled on by itself, by name: a step size that adapts, the chosen one of several candidates.
+        Values that the agent adapted, by name: an adaptive step size, the chosen candidate.
     failure
         Why the trial has no score: an algorithm written in Python raised an error, or gave up. The other values are
-        those up to there. None for a trial that did not fail.
+        those up to the failure. None for a trial that did not fail.
     definition_version
         The version of the algorithm's definition.
     fingerprint
-        Fingerprint of the code that made these numbers.
+        Fingerprint of the code that computed these numbers.
     definition_fingerprint, environment_fingerprint
         Fingerprints of the algorithm's definition and of the environment's facts; empty outside a study.
     returns, final_returns
@@ -137,7 +136,7 @@ class Trial:
         default_factory=dict, metadata=column("mapping", exported=9, printed=10, title="parameters")
     )
     adapted: dict[str, float] = field(default_factory=dict, metadata=column("mapping", exported=10, printed=13))
-    # How a failure is worded may differ from machine to machine.
+    # The wording of a failure may differ between machines.
     failure: str | None = field(default=None, metadata=column("record", exported=7, printed=16, compared="presence"))
     definition_version: str = field(default="", metadata=column("origin", exported=13, printed=14))
     # Builds may differ as long as the numbers do not.
@@ -153,7 +152,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        """Which trial, as text."""
+        """The trial's name in messages."""
         return label(self.algorithm, self.environment, self.trial)
 
     @property
@@ -162,7 +161,7 @@ class Trial:
         return math.fsum(each.log_density for each in self.draws)
 
     def facts(self) -> dict[str, Any]:
-        """Return what repeats as plain JSON types, so without ``seconds``: the same trial gives the same text.
+        """Return the reproducible values as plain JSON types, without ``seconds``: the same trial gives the same text.
 
         A number that is not finite is None: JSON has no NaN.
         """
@@ -174,7 +173,7 @@ class Trial:
         return facts
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields by their own names as plain types, numbers as they are."""
+        """Return all fields by name as plain types, numbers unchanged."""
         return {
             name: [dataclasses.asdict(each) for each in value]
             if isinstance(value, tuple)
@@ -185,19 +184,19 @@ class Trial:
         }
 
     def differences(self, other: "Trial") -> list[str]:
-        """Return the names of the fields in which ``other``, the same trial run again, is another result."""
+        """Return the names of the fields in which ``other``, the same trial run again, has a different result."""
         return [
             each.name for each in COLUMNS if _differ(getattr(self, each.name), getattr(other, each.name), each.compared)
         ]
 
 
 def label(algorithm: str, environment: str, trial: int) -> str:
-    """Return which trial it is, as text."""
+    """Return the name of a trial for messages."""
     return f"trial {trial} of {algorithm!r} on {environment!r}"
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: a number that is not finite is None, draws are their values by name."""
+    """Return a value as a JSON type: a number that is not finite becomes None, draws become values by name."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, (int, str)):
@@ -228,7 +227,7 @@ def _columns() -> tuple[Column, ...]:
     found = []
     for each in dataclasses.fields(Trial):
         types = get_args(each.type) if isinstance(each.type, UnionType) else (each.type,)
-        # What has parts itself is text in a table: JSON.
+        # Nested values are JSON text in a table.
         kind = next((known for known in (bool, int, float) if known in types), str)
         found.append(dataclasses.replace(each.metadata["column"], name=each.name, kind=kind, default=each.default))
     return tuple(found)

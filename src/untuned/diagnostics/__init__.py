@@ -1,4 +1,4 @@
-"""Private. What scores say about how they were made: pure functions on a `ScoreTable`. No files, no printing.
+"""Private. Checks of how scores were made: pure functions on a `ScoreTable`. No files, no printing.
 
 The public names are those of `untuned`.
 """

@@ -1,4 +1,4 @@
-"""Environments that say nearly the same about all algorithms: variants of one environment."""
+"""Environments on which all algorithms do nearly the same: variants of one environment."""
 
 from itertools import permutations
 from math import comb, factorial
@@ -10,7 +10,7 @@ from untuned.diagnostics.finding import Finding, counted
 from untuned.diagnostics.sample import Sample
 from untuned.scores import Floats
 
-# Of all pairs of a table together, if what environments say were normal; up to ten times as many where it is not.
+# Of all pairs of a table together, if residuals were normal; up to ten times as many where they are not.
 _FALSE_ALARMS = 0.001
 # Too few algorithms have the same order by chance, too few environments say little about what is usual.
 _ALGORITHMS = 5
@@ -23,13 +23,13 @@ _ORDERS = 2000
 
 
 def alike_environments(sample: Sample) -> Finding | None:
-    """Find environments on which the algorithms stand to one another as on another, and as on no third.
+    """Find pairs of environments that rank the algorithms alike, and unlike all other environments.
 
-    What an environment says is the mean rank of each algorithm's scores among all scores there, less the mean of these
-    over the environments other than the two. Reported are pairs whose correlation over the algorithms is larger than
-    chance makes it in 1 of 1,000 tables, all pairs together, if what environments say is independent and normal;
-    measured on other scores, it is up to 1 of 100. No pair is reported if 1 of 100 orders of the algorithms would agree
-    as well, and none in a family that is declared.
+    An environment's residuals are the mean rank of each algorithm's scores among all scores there, less the mean of
+    these over the environments other than the two. A pair is reported if its correlation over the algorithms is larger
+    than chance makes it in 1 of 1,000 tables, all pairs together, if residuals are independent and normal; measured on
+    other scores, it is up to 1 of 100. No pair is reported if 1 of 100 orders of the algorithms would agree as well, or
+    if it is in a declared family.
     """
     table = sample.table
     kept = [e for e in range(len(table.environments)) if _says_something(sample, e)]
@@ -38,7 +38,7 @@ def alike_environments(sample: Sample) -> Finding | None:
         return None
     ranks_ea = np.array([_mean_ranks(sample, e) for e in kept])
     correlations = _residual_correlations(ranks_ea)
-    # Two residuals share the mean of the others: so much is chance.
+    # Two residuals share the mean of the others: this much correlation is chance.
     usual = np.arctanh(1.0 / (m - 1))
     beyond = np.tanh(np.arctanh(np.clip(correlations, 1e-12 - 1.0, 1.0 - 1e-12)) - usual)
     statistic = beyond * np.sqrt((n - 2) / (1.0 - beyond**2))
@@ -82,7 +82,7 @@ def _mean_ranks(sample: Sample, e: int) -> Floats:
 
 
 def _residual_correlations(ranks_ea: Floats) -> Floats:
-    """Return the correlations [e, f] of what two environments say beyond the mean of all others; -1 where one is flat.
+    """Return the correlations [e, f] of two environments' residuals; -1 where one is flat.
 
     With p for the centred ranks, S for their sum and k = 1/(m - 2) a residual is (1 + k) p_e + k p_f - k S.
     """

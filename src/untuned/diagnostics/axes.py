@@ -1,4 +1,4 @@
-"""Which axis of an array is the environment's: scores depend on environments, not on the number of a run."""
+"""Detecting which axis of an array is the environment: scores depend on environments, not on the number of a run."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _EFFECT = 1e-6
 _NO_EFFECT = 1e-4
 # Effects that rise, fall or change slowly from one end to the other are a curve's: in standard deviations.
 _SMOOTH = 1.9
-# An axis with fewer entries cannot be told from the other; more of them only take time.
+# An axis with fewer entries cannot be distinguished from the other; more entries only take time.
 _FEWEST = 3
 _MOST = 1000
 # Fewer columns are in an order by chance; the probability, and its standard deviations, of each sign of curves.
@@ -33,7 +33,7 @@ _SHUFFLES = 1000
 
 
 def axes_evidence(array: ArrayLike) -> Axes:
-    """Return which axis of an array is the environment's, if scores show it.
+    """Return which axis of an array is the environment, if scores show it.
 
     Each axis gets Friedman's test, on ranks within the rows of the other axis, with ties, over all algorithms: runs
     have numbers only, so their axis shows an effect below 1e-6 in one of a million tables; environments differ in the
@@ -53,7 +53,7 @@ def axes_evidence(array: ArrayLike) -> Axes:
     if not np.isfinite(scores).all():
         return "unclear"
     first, second = _effect(np.swapaxes(scores, 1, 2)), _effect(scores)
-    # What follows a smooth curve is not an environment: their order is arbitrary.
+    # An axis with a smooth curve is not that of environments, whose order is arbitrary.
     if first.chance < _EFFECT and second.chance > _NO_EFFECT and not first.smooth:
         return "environment-is-1"
     if second.chance < _EFFECT and first.chance > _NO_EFFECT and not second.smooth:
@@ -79,7 +79,7 @@ def _effect(scores: Floats) -> _Effect:
     rows = scores.reshape(-1, scores.shape[-1])
     k = rows.shape[1]
     ordered = np.sort(rows, axis=1)
-    # Rows in which one score has more than half of the places are far from what the test assumes.
+    # Rows in which one score has more than half of the places violate the test's assumptions.
     rows = rows[(ordered[:, k // 2 :] != ordered[:, : k - k // 2]).all(axis=1)]
     if not rows.size:
         return _Effect(1.0, np.zeros(k))
@@ -162,7 +162,7 @@ def swapped_axes(sample: Sample) -> Finding | None:
     if table.runs is not None and not sample.numbered:
         return None
     sizes = {cell.size for row in table.cells for cell in row}
-    # As many trials as that are not environments.
+    # There are never this many environments.
     if (
         len(sizes) != 1
         or sorted_cells(sample)
@@ -179,7 +179,7 @@ def swapped_axes(sample: Sample) -> Finding | None:
         f"The {counted(len(table.environments), 'environment')} show no difference in the level of scores, but the "
         f"{counted(trials, 'trial')} do, in the same way on all environments: the axes of environments and of trials "
         "are probably swapped.",
-        "Environments would be taken for independent runs and runs for environments, so no verdict would mean what it "
+        "Environments would be treated as independent runs and runs as environments, so no verdict would mean what it "
         "says.",
         "Pass the array as [algorithm, environment, trial], or say which axis is which with `--axes`.",
     )

@@ -42,7 +42,7 @@ def _finding(found: str, where: tuple[str, ...]) -> Finding:
         "curve-as-runs",
         "serious",
         found,
-        "Points of a curve or episodes of a run depend on each other, so they count for more than they are worth: "
+        "Points of a curve or episodes of a run depend on each other, so they are overcounted as evidence: "
         "intervals are too narrow and verdicts are not guaranteed.",
         "Give one score per run: name the column of the run with `--run COLUMN`, and say with `--reduce` how a run "
         "becomes one score. If every row is an independent run and only the order of rows follows the scores, this "
@@ -157,7 +157,7 @@ def _concerned(statistics: list[Statistic], sign: float, limit: float, together:
     """Return the cells of groups whose sum is too large, those that deviate most; none if there is no such group."""
     concerned: set[Cell] = set()
     for groups in _groupings(statistics) if together else [[[each] for each in statistics]]:
-        # What smaller groups show already is not attributed to others.
+        # Effects that smaller groups explain are not attributed to larger ones.
         if concerned:
             break
         for group in groups:

@@ -1,4 +1,4 @@
-"""All checks, and what they find in a table."""
+"""All checks, run on one table."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from untuned.scores import ScoreTable
 
 Check = Callable[[Sample], Finding | None]
 
-#: All checks by the code of what they find; of findings that are equally serious, the first here comes first.
+#: All checks by the code of their finding; equally serious findings are reported in this order.
 CHECKS: dict[str, Check] = {
     "repeated-runs": repeated_runs,
     "swapped-axes": swapped_axes,
@@ -39,7 +39,7 @@ CHECKS: dict[str, Check] = {
     "tuned": tuned,
 }
 
-#: What another finding explains already, so that it is not reported: environments that are passed as trials follow a
+#: Findings that another finding explains, so they are not reported: environments that are passed as trials follow a
 #: pattern, and curves that all rise look like copies and are correlated; copies are alike.
 _EXPLAINED_BY = {
     "curve-as-runs": ("swapped-axes",),
@@ -50,7 +50,7 @@ _EXPLAINED_BY = {
 
 
 def diagnose(table: ScoreTable) -> tuple[Finding, ...]:
-    """Return what the checks find in a table, most serious first. The same table gives the same findings."""
+    """Return the findings of all checks, most serious first. The same table gives the same findings."""
     sample = Sample(table)
     found = [finding for check in CHECKS.values() if (finding := check(sample)) is not None]
     codes = {finding.code for finding in found}

@@ -1,4 +1,4 @@
-"""How unlikely it is that chance made what was found in some cells of a table.
+"""How unlikely it is that a finding in some cells of a table is due to chance.
 
 The evidence of a cell is an e-value: 1/p where an event of probability p (at most) took place, 0 where it did not. Its
 mean is at most 1 if chance made the scores. Cells are independent, so for every share s the product of ``1 - s + s e``

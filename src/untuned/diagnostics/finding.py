@@ -18,7 +18,7 @@ class Finding:
     Attributes
     ----------
     code
-        A stable name that can be typed: ``"repeated-runs"``.
+        A stable identifier: ``"repeated-runs"``.
     severity
         ``"serious"``: the guarantee would be wrong. ``"warning"``: a reader of the verdict must know it. ``"note"``:
         good to know.

@@ -42,7 +42,7 @@ def sorted_rows(sample: Sample) -> Finding | None:
     if not found:
         return None
     suspected = [cell for cell in found if not _is_reordered(sample.names(cell))]
-    # Names of few runs that were re-ordered are in order now and then; names of many are not.
+    # Re-ordered names of a few runs may be in order by chance; those of many are not.
     if 2 * len(suspected) <= len(found) and not any(_is_sorted(cell) for cell in suspected):
         return Finding(
             "sorted-rows",
@@ -56,7 +56,7 @@ def sorted_rows(sample: Sample) -> Finding | None:
         "sorted-rows",
         "serious",
         f"The scores of {counted(len(suspected), 'cell')} only rise or only fall from the first row to the last: each "
-        "may be a learning curve, or somebody sorted the scores.",
+        "may be a learning curve, or the scores were sorted.",
         "Points of a curve are not independent runs, so intervals would be too narrow and verdicts not guaranteed; "
         "`betting` needs the order of arrival in any case.",
         "Sorted scores of independent runs: shuffle nothing, and give the names of the runs with `--run COLUMN`. "

@@ -1,4 +1,4 @@
-"""Rows that were pasted twice: runs that count several times as if they were independent."""
+"""Duplicated rows: runs that are counted several times as if they were independent."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from untuned.diagnostics.finding import Finding, counted
 from untuned.diagnostics.sample import Cell, Sample
 from untuned.scores import Floats
 
-#: One after another, abcabc; each row by itself, aabbcc; in any order.
+#: Whole blocks, abcabc; row by row, aabbcc; in any order.
 _Arrangement = Literal["whole", "rows", "any"]
 _ARRANGEMENTS: tuple[_Arrangement, ...] = ("whole", "rows", "any")
 

@@ -15,7 +15,7 @@ _CHANCE = 1e-3
 _WEAK = 0.2
 # Fewer shared runs of an environment say nothing about correlation.
 _FEWEST = 3
-# Scores per cell that are looked at: enough to see a correlation of a few hundredths.
+# Scores per cell that are checked: enough to see a correlation of a few hundredths.
 _MOST = 2000
 
 
@@ -25,9 +25,9 @@ def shared_seeds(sample: Sample) -> Finding | None:
     The statistic is the rank correlation between algorithms over the runs they share, pooled over all pairs and
     environments. If algorithms are independent, products of different pairs are uncorrelated, so variances add up; the
     probability is that of the larger of the normal and the chi-squared approximation (Friedman's), two-sided. The
-    warning has a false-alarm rate of 1e-3 per table. Runs that have no names but their places are not looked at.
+    warning has a false-alarm rate of 1e-3 per table. Runs without names, which have only positions, are not checked.
     """
-    # What was numbered as it was read says nothing of seeds.
+    # Numbers that were assigned while reading say nothing about seeds.
     if sample.numbered:
         return None
     environments = [e for e in range(len(sample.table.environments)) if _share(sample.of_environment(e))]

@@ -1,4 +1,4 @@
-"""An evaluation with what the bootstrap says of the same scores, for readers who cannot wait for a guarantee."""
+"""Adding the bootstrap's verdicts on the same scores to an evaluation, without guarantee."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ _BOOTSTRAP = "bootstrap"
 def approximated(found: Evaluation, *, workers: int | None = None, progress: Progress | None = None) -> Evaluation:
     """Return the evaluation with `Evaluation.approximate`: the same scores, weights and delta by the bootstrap.
 
-    Where the bootstrap refuses the scores, a warning says so. What was judged by it already is returned as it is.
+    Where the bootstrap refuses the scores, a warning says so. A bootstrap evaluation is returned unchanged.
     """
     if found.judging.method.name == _BOOTSTRAP:
         return found
@@ -21,7 +21,7 @@ def approximated(found: Evaluation, *, workers: int | None = None, progress: Pro
     try:
         other = judging.judge(found.scores, workers=workers, progress=progress)
     except InvalidInput:
-        # The scores have been judged once: the one thing that the bootstrap refuses in them is an empty cell.
+        # The scores have been judged once, so the bootstrap can only refuse them for an empty cell.
         reason = "There is no approximate answer: the bootstrap cannot draw from cells without trials."
         return replace(found, warnings=(*found.warnings, reason))
     return replace(found, approximate=other)

@@ -12,13 +12,13 @@ sum of b_e^2/T_e. With c^2 = 2 log(n (n - 1)/delta) this holds for all ordered p
 
     y[i] - y[l] <= max over the games that the intervals allow of  <q, estimates of z[i] - z[l]> + c |b|.
 
-Intervals decide here which games are possible, and nothing else. |b| is not linear in q, but for every k > 0
+Here the intervals only decide which games are possible. |b| is not linear in q, but for every k > 0
 
     |b| <= |b|^2/(2 k) + k/2 <= sum of b_e (largest q_e)/(2 k T_e) + k/2,
 
-which is; the largest q_e, the weight of an environment, over all games is a bound of the same kind. Errors of
-percentiles average out here, where bounds from intervals let all of them be wrong in the same direction: it is the
-narrower one on many environments.
+which is; the largest q_e, the weight of an environment, over all games is a bound of the same kind. In this bound,
+errors of percentiles average out, while bounds from intervals let all of them be wrong in the same direction: with
+many environments this bound is narrower.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from untuned.judge.simultaneous_intervals import ONE_HALF, Boxes
 from untuned.judge.transitions import Board, board
 from untuned.scores import Floats, Ints
 
-#: The part of delta that this bound gets where it is in use; the intervals get the rest. With the game's weights the
+#: The part of delta that this bound gets where it is used; the intervals get the rest. With the game's weights the
 #: intervals must say which games are possible, too; with given ones there is one game.
 SHARE_OF_GAME = 0.1
 SHARE_OF_GIVEN = 0.5
@@ -41,7 +41,7 @@ SHARE_OF_GIVEN = 0.5
 #: possible (benchmarks/power.py --only functional).
 ENVIRONMENTS = 25
 TRIALS = 500
-#: With given weights: on fewer than so many environments of equal weight, or what amounts to that, nothing is gained.
+#: With given weights: nothing is gained below this effective number of environments of equal weight.
 SPREAD = 3.0
 
 _LIMITS = Limits(slack=1e-7)
@@ -49,14 +49,14 @@ _LIMITS = Limits(slack=1e-7)
 
 @dataclass(frozen=True, eq=False)
 class Functional:
-    """What the functional bound of every pair needs.
+    """The data that the functional bounds of all pairs share.
 
     Attributes
     ----------
     z_aer
         The estimates.
     own_aer
-        Where payoffs are 1/2 for certain.
+        Where payoffs are certainly 1/2.
     likely_er
         The estimated weights.
     trials_e
@@ -83,7 +83,7 @@ class Functional:
     def bound(self, i: int, l: int) -> float:  # noqa: E741 - as in the paper
         """Return a bound on y[i] - y[l]."""
         share_er = 1.0 - 0.5 * (self.own_aer[i].astype(np.float64) + self.own_aer[l])
-        # Where the two are one they do not differ.
+        # Two identical algorithms do not differ.
         share_er[self.own_aer[i, :, l]] = 0.0
         likely = float(np.sqrt(np.sum((self.likely_er * share_er).sum(axis=1) ** 2 / self.trials_e)))
         estimates = self.z_aer[i] - self.z_aer[l]
@@ -99,7 +99,7 @@ def share(trials_ae: Ints, q_er: Floats | None) -> float:
     """Return the part of delta for the functional bound: by given weights and numbers of trials, never by scores."""
     if q_er is not None:
         q_e = q_er.sum(axis=1)
-        # What has no weight need not have been run.
+        # Environments without weight need no trials.
         fewest, spread = trials_ae[:, q_e > 0.0].min(), 1.0 / float(np.sum(q_e**2))
         return SHARE_OF_GIVEN if fewest > 0 and spread >= SPREAD else 0.0
     return SHARE_OF_GAME if trials_ae.shape[1] >= ENVIRONMENTS and trials_ae.min() >= TRIALS else 0.0
@@ -108,8 +108,8 @@ def share(trials_ae: Ints, q_er: Floats | None) -> float:
 def given_weights(estimates: Percentiles, q_er: Floats, same_aer: Ints, delta: float) -> Floats:
     """Return the functional bounds on y[a] - y[b], ``[a, b]``, for weights chosen before the scores were seen.
 
-    ``same_aer`` says which payoffs are equal for certain, as in `untuned.judge.simultaneous_intervals.Boxes`. Nothing
-    is known, and a bound is infinite, where a or b or a reference with weight has no trials.
+    ``same_aer`` says which payoffs are certainly equal, as in `untuned.judge.simultaneous_intervals.Boxes`. A bound is
+    infinite where a or b or a reference with weight has no trials.
     """
     y_a = aggregate(estimates.z_aer, q_er)
     trials_ae = estimates.trials_ae

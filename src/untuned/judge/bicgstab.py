@@ -1,6 +1,6 @@
-"""BiCGSTAB, in the pieces between two products with the matrix, which the caller makes (van der Vorst, 1992).
+"""BiCGSTAB (van der Vorst, 1992), split at its two products with the matrix, which the caller computes.
 
-The matrix is never here, and kernels cannot take functions and stay cached: so each solver writes its own loop, ::
+Kernels that take functions as arguments cannot be cached, so each solver writes its own loop, ::
 
     begin(work)
     for _ in range(iterations):
@@ -11,8 +11,8 @@ The matrix is never here, and kernels cannot take functions and stay cached: so 
         if not second_step(work, x): break
         ...                            # is work.residual small enough?
 
-with ``work.residual`` = b - A x before and throughout, and the diagonal of A as preconditioner. False from a step means
-that the method has broken down, as it does from some residuals; x is what it was.
+where ``work.residual`` is b - A x at all times, and the diagonal of A is the preconditioner. A step that returns False
+means that the method has broken down, as it does from some residuals; x is then unchanged.
 """
 
 from typing import NamedTuple
@@ -30,15 +30,15 @@ class Work(NamedTuple):
     Attributes
     ----------
     diagonal
-        Of the matrix; given.
+        Diagonal of the matrix; given.
     residual
-        b - A x; given at the beginning, kept up to date.
+        b - A x; set by the caller at the start, then kept up to date.
     scaled
-        What the caller multiplies next.
+        The vector that the caller multiplies next.
     image, second_image
         Where the caller writes the two products of an iteration.
     shadow, direction, numbers
-        The method's own.
+        Internal state of the method.
     """
 
     diagonal: Floats
@@ -74,7 +74,7 @@ def workspace(rows: int, columns: int) -> Work:
 
 @kernel
 def begin(work: Work) -> None:
-    """Start from the present residual."""
+    """Start from the current residual."""
     copy(work.residual, work.shadow)
     fill(work.direction, 0.0)
     fill(work.image, 0.0)
@@ -84,7 +84,7 @@ def begin(work: Work) -> None:
 
 @kernel
 def aim(work: Work) -> bool:
-    """Choose where to go, and put it into ``scaled``."""
+    """Choose the search direction, and put it into ``scaled``."""
     rho = product_sum(work.shadow, work.residual)
     omega = work.numbers[_OMEGA]
     if rho == 0.0 or omega == 0.0:
@@ -102,7 +102,7 @@ def aim(work: Work) -> bool:
 
 @kernel
 def first_step(work: Work, x: Floats) -> bool:
-    """Go there, as far as the shadow says, and put the residual's direction into ``scaled``."""
+    """Step along the search direction, and put the residual's direction into ``scaled``."""
     against = product_sum(work.shadow, work.image)
     if against == 0.0:
         return False
@@ -119,7 +119,7 @@ def first_step(work: Work, x: Floats) -> bool:
 
 @kernel
 def second_step(work: Work, x: Floats) -> bool:
-    """Go along the residual, as far as makes it smallest."""
+    """Step along the residual to where it is smallest."""
     square = product_sum(work.second_image, work.second_image)
     if square == 0.0:
         return False

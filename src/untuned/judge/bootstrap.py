@@ -1,15 +1,15 @@
 """The percentile bootstrap of the aggregates (the paper's Appendix F).
 
-Every resample draws the trials of every cell anew, with replacement, and recomputes percentiles, equilibrium and
-aggregates. Approximate: its intervals miss more often than they say.
+Every resample draws the trials of every cell with replacement, and recomputes percentiles, equilibrium and
+aggregates. Approximate: its intervals miss more often than their level says.
 
-Nothing is sorted or searched twice. Where each score of one sample stands in another is the same in every resample;
-what changes is how often each score was drawn. So a resample is a count per distinct score, and a percentile the sum,
-over the player's scores, of the count times the reference's running count at that score's place.
+Nothing is sorted or searched twice. The position of each score of one sample in another is the same in every
+resample; only how often each score was drawn changes. So a resample is a count per distinct score, and a percentile
+is the sum, over the player's scores, of the count times the reference's running count at that score's position.
 
-Threads take chunks of resamples, with a few calls of compiled code for each chunk: on a small board, calls for every
-resample take longer than the work. Each resample has a random stream of its own, so neither chunks nor threads change
-a number. Nor does the order of rows: samples are sorted, and a draw is a place in that order.
+Threads take chunks of resamples, with a few calls of compiled code per chunk: on a small board, a call per resample
+would take longer than the work. Each resample has its own random stream, so neither chunks nor threads change a
+number. Nor does the order of rows: samples are sorted, and a draw is a position in that order.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def resampled(
     pools
         The scores; every owner must have some.
     d_aer
-        The estimates' equilibrium, from where each resample's is sought.
+        The equilibrium of the estimates, where the search for each resample's equilibrium starts.
     payoff
         What a tie counts.
     resamples
@@ -121,9 +121,9 @@ def _chunk(layout: "Layout", states: int, resamples: int) -> int:
 
 
 class Layout(NamedTuple):
-    """All samples, as distinct scores and the places they have in one another.
+    """All samples, as distinct scores and their positions in one another.
 
-    Samples are numbered through, environment by environment; an environment's have one owner each, in its order.
+    Samples are numbered consecutively, environment by environment; each sample of an environment has one owner.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(pools: Sequence[Pool]) -> Layout:
-    """Return how all samples lie in one another."""
+    """Return the distinct scores of all samples and their positions in one another."""
     samples = [
         [np.unique(pool.scores[pool.owners == g], return_inverse=True) for g in range(pool.sizes.size)]
         for pool in pools
@@ -170,7 +170,7 @@ def layout_of(pools: Sequence[Pool]) -> Layout:
     sizes = np.concatenate([pool.sizes for pool in pools])
     distinct = [np.array([scores.size for scores, _ in each], dtype=np.int64) for each in samples]
     totals = np.array([counts.sum() for counts in distinct])
-    # Nothing needs more memory on a large board: two bytes each where they suffice, and no copies.
+    # On a large board this needs the most memory: two bytes each where they suffice, and no copies.
     small = 2 * max(counts.max() for counts in distinct) < 1 << 16
     places: _Places = np.empty(int(((owners - 1) * totals).sum()), dtype=np.uint16 if small else np.uint32)
     starts = np.zeros((sizes.size, int(owners.max())), dtype=np.int64)
@@ -293,7 +293,7 @@ def play(
                 won[r - begin, a - begin] = 2 * layout.sizes[a] * layout.sizes[r] - total
 
 
-# The error of a resample's equilibrium is far below what resampling itself leaves open.
+# The error of a resample's equilibrium is far below the resampling error.
 _TOLERANCE = 1e-9
 
 

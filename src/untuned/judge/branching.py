@@ -1,14 +1,14 @@
-"""Branching: a bound on a difference that misses by little, made narrower by looking at cases.
+"""Branching: tightening a bound on a difference that nearly decides, by splitting it into cases.
 
-A bound lets every joint strategy take its payoffs for what suits it there. Cutting the interval of one percentile in
-two or three, bounding the difference in each case, and taking the largest, takes that freedom from one percentile:
-whatever its value is, it is in one of the cases. Where an interval contains 1/2 the cases are below, at and above it,
-because 1/2 is what every algorithm has against itself on every environment, and much hangs on that comparison. The
-largest case is cut again, at the percentile that carries most of the uncertainty.
+A bound lets every joint strategy choose the payoffs that suit it best. Splitting the interval of one percentile in
+two or three, bounding the difference in each case, and taking the largest removes that freedom for one percentile:
+whatever its value is, it lies in one of the cases. Where an interval contains 1/2, the cases are below, at and above
+it, because every algorithm has 1/2 against itself on every environment, and much depends on that comparison. The case
+with the largest bound is split again, at the percentile that carries most of the uncertainty.
 
-Stopping at any time is valid: the largest bound among the cases there are bounds the difference. It ends early when all
-of them are below zero, and when a game turns up that the intervals allow and in which the difference is positive: then
-no cutting can bring the bound below zero, only more trials can.
+Stopping at any time is valid: the largest bound among the current cases bounds the difference. Branching ends early
+when all of them are below zero, or when it finds a game that the intervals allow and in which the difference is
+positive: then no splitting can bring the bound below zero, only more trials can.
 """
 
 import heapq
@@ -28,7 +28,7 @@ from untuned.judge.transitions import ABOVE, BELOW, HALF, Board, Policy, arrival
 from untuned.scores import Floats
 from untuned.verdicts import RESOLUTION
 
-#: Why branching ended: the difference is below zero; it need not be; the budget was spent.
+#: Why branching ended: the difference is below zero; it may be positive; the budget was spent.
 Reason = Literal["decided", "possible", "budget"]
 
 
@@ -42,7 +42,7 @@ class Refined(NamedTuple):
     reason
         Why it ended.
     cases
-        How many were bounded.
+        Number of cases that were bounded.
     """
 
     bound: float
@@ -57,16 +57,16 @@ class _Case(NamedTuple):
     policy: Policy
 
 
-# Whether a bound is below zero is all that matters here, and which case has the largest one, roughly.
+# Only two things matter here: whether a bound is below zero, and roughly which case has the largest one.
 _LIMITS = Limits(slack=1e-6, enough=-RESOLUTION)
-# The policy that is greedy for given values, and nothing more.
+# Only the policy that is greedy for given values.
 _GREEDY = Limits(policies=1, iterations=0)
-# Cutting finer saves cases, and costs little compared with solving systems.
+# Finer parts save cases, and cost little compared with solving systems.
 _PARTS = 4
 
 
 def difference_goal(boxes: Boxes, i: int, l: int) -> Goal:  # noqa: E741 - i and l, as in the paper
-    """Return y[i] - y[l] as something to maximise."""
+    """Return y[i] - y[l] as a goal to maximise."""
     return Goal(boxes.high_aer[i] - boxes.low_aer[l], plus=i, minus=l)
 
 
@@ -79,29 +79,29 @@ def refined(
     *,
     like: Board | None = None,
 ) -> Refined:
-    """Return a bound on y[i] - y[l] after bounding no more than ``budget`` cases.
+    """Return a bound on y[i] - y[l] after bounding at most ``budget`` cases.
 
     Parameters
     ----------
     boxes
-        Intervals on the percentiles. Where those of the two directions, z[a, e, r] and z[r, e, a], are not the same,
-        bounds hold as well, but a game may be taken for possible that one of them excludes.
+        Intervals on the percentiles. Where those of the two directions, z[a, e, r] and z[r, e, a], differ, bounds still
+        hold, but a game may be considered possible that one of them excludes.
     start
         Values to begin from.
     like
-        A board of the same intervals, if there is one.
+        A board of the same intervals, if one exists already.
     """
     closed = -np.inf
     whole = board(boxes, _PARTS, like=like)
 
     def made_of(part: Boxes) -> Board:
-        # A percentile that is taken for 1/2 is equal to all others that are.
+        # A percentile that is assumed to be 1/2 is equal to all others that are.
         return board(part, _PARTS, like=whole if part.same_aer is boxes.same_aer else None)
 
     root, _ = solution(difference_goal(boxes, i, l), whole, _LIMITS, start)
     if root.bound < -RESOLUTION:
         return Refined(root.bound, "decided", 1)
-    # Waiting cases are kept small, for there are thousands: a policy is computed again when its turn comes.
+    # Waiting cases are stored compactly, because there are thousands: a policy is recomputed when its turn comes.
     waiting = [(-root.bound, 0, boxes, root.values)]
     cases = 1
     while waiting:
@@ -120,7 +120,7 @@ def refined(
         for part in parts:
             found, _ = solution(difference_goal(part, i, l), made_of(part), _LIMITS, values)
             cases += 1
-            # A case is part of the one it was cut from: its bound is no larger, whatever the solver says.
+            # A case is part of the one it was split from: its bound is no larger, whatever the solver returns.
             bound = min(found.bound, largest)
             if bound < -RESOLUTION:
                 closed = max(closed, bound)
@@ -133,7 +133,7 @@ def _is_possible(case: _Case, i: int, l: int) -> bool:  # noqa: E741
     """Whether the difference is positive in one of two games that the case allows."""
     low, high = case.boxes.low_aer, case.boxes.high_aer
     taken = 0.5 * (case.policy.bottom + case.policy.top).reshape(low.shape)
-    # What the two directions of a percentile were taken for need not be the same number: the middle of the two.
+    # The values assumed for the two directions of a percentile may differ: use their mean.
     middle = np.clip(0.5 * (taken + 1.0 - taken.transpose(2, 1, 0)), low, high)
     return _difference(case.boxes, middle, i, l) > 0.0 or is_possible(case.boxes, i, l)
 
@@ -147,8 +147,8 @@ def is_possible(boxes: Boxes, i: int, l: int) -> bool:  # noqa: E741
 
 
 def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int] = ()) -> float:  # noqa: E741
-    """Return y[i] - y[l], or less, in the game of some percentiles; ``rows`` of them decide, the last one most."""
-    # One number for all percentiles that must be equal, and for the other direction what it leaves of 1.
+    """Return y[i] - y[l], or a lower bound on it, in the game of some percentiles; ``rows`` decide, the last most."""
+    # One number for all percentiles that must be equal, and 1 minus it for the other direction.
     _, numbers = np.unique(boxes.same_aer, return_inverse=True)
     forth = numbers.reshape(z_aer.shape)
     back = forth.transpose(2, 1, 0)
@@ -165,7 +165,7 @@ def _difference(boxes: Boxes, z_aer: Floats, i: int, l: int, rows: Sequence[int]
 
 
 def _cut(case: _Case, i: int, l: int) -> list[Boxes]:  # noqa: E741
-    """Return the cases of the percentile that most depends on; none where nothing does."""
+    """Return the cases of the percentile that matters most; none where none matters."""
     boxes = case.boxes
     blame_aer = _blame_of(case, i, l)
     a, e, r = (int(place) for place in np.unravel_index(np.argmax(blame_aer), blame_aer.shape))
@@ -202,16 +202,16 @@ def _blame_of(case: _Case, i: int, l: int) -> Floats:  # noqa: E741
     return np.where(width > _NARROW, blame_aer + blame_aer.transpose(2, 1, 0), 0.0)
 
 
-# When looking for a game with a positive difference, smaller ones than this count as none.
+# In the search for a game with a positive difference, differences smaller than this count as none.
 _CLOSE = 1e-5
 
 
-# Cutting what is narrower than this is arithmetic, not statistics.
+# Intervals narrower than this are not split: that would be rounding, not statistics.
 _NARROW = 1e-6
 
 
 def _with(boxes: Boxes, a: int, e: int, r: int, low: float, high: float) -> Boxes:
-    """Return boxes in which one percentile lies between two ends, in both directions and wherever it must be equal."""
+    """Return boxes with one percentile restricted to an interval, in both directions and wherever it must be equal."""
     low_aer, high_aer, same_aer = boxes.low_aer.copy(), boxes.high_aer.copy(), boxes.same_aer
     forth, back = same_aer == same_aer[a, e, r], same_aer == same_aer[r, e, a]
     low_aer[forth], high_aer[forth] = low, high
@@ -222,13 +222,13 @@ def _with(boxes: Boxes, a: int, e: int, r: int, low: float, high: float) -> Boxe
 
 
 def _opposite(end: float) -> float:
-    """Return 1 - end, and for the neighbours of one half the other one."""
+    """Return 1 - end; the two neighbours of one half are exchanged."""
     return {BELOW: ABOVE, ABOVE: BELOW}.get(end, 1.0 - end)
 
 
 @kernel
 def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
-    """Write, roughly, the share of time that the walk under a policy spends in every state."""
+    """Write roughly the share of time that the walk under a policy spends in every state."""
     n, columns = shares.shape
     eta, gamma = board.eta, board.gamma
     start = (1.0 - gamma) / (n * n * board.families)
@@ -262,7 +262,7 @@ def _occupancy(policy: Policy, board: Board, shares: Floats) -> None:
             shares[a, k] = share if share > 0.0 and share < 1.0 else 0.0
 
 
-# Which percentile to cut is a matter of taste: two digits are enough.
+# This only selects the percentile to split: two digits are enough.
 _ITERATIONS = 100
 _ROUGHLY = 1e-2
 
@@ -279,7 +279,7 @@ def _arriving(shares: Floats, policy: Policy, board: Board, diagonal: Floats, im
 
 @kernel
 def _blame(values: Floats, shares: Floats, board: Board, blame: Floats) -> None:
-    """Add up what hangs on the open moves of every state: to it and to the other, by the width of their intervals."""
+    """Add up what depends on the open moves of every state, shared by the widths of both intervals."""
     n, columns = values.shape
     rate = board.gamma * board.eta
     for a in range(n):

@@ -1,14 +1,14 @@
-"""What an experiment would find, before there are any scores: boards of normal scores, simulated.
+"""What a planned experiment would detect, from simulated boards of normal scores.
 
 The score of algorithm a on environment e is normal with variance 1 and mean s f_a + h g_ae, f_a and g_ae being standard
 normal. h is the heterogeneity, how much the environments disagree, and s how much the algorithms differ, both in
-standard deviations of a single trial. s is 1/2, or as much more or less as it takes for differences to occur that are
-about to be found. The differences of the aggregate scores are known for every board. Which pairs are decided is then a
-curve: the probability of a verdict at every difference. It is made increasing (isotonic regression), and read at the
-power that is asked for.
+standard deviations of a single trial. s is 1/2, or adjusted so that barely detectable differences occur. The
+differences of the aggregate scores are known for every board. The decided pairs then give a curve: the probability of
+a verdict at every difference. It is made increasing (isotonic regression), and read at the requested power.
 
-It is an average over what the others do. Between the same two scores a verdict is more probable where all other pairs
-are far apart, for closed testing and because rows then vary less; `benchmarks/pooled_plan.py` measures how much more.
+The result is an average over the other algorithms' scores. Between the same two scores a verdict is more probable
+where all other pairs are far apart, because of closed testing and because rows then vary less;
+`benchmarks/pooled_plan.py` measures how much more.
 """
 
 import math
@@ -34,11 +34,11 @@ from untuned.scores import Floats, ScoreTable
 #: How much environments disagree, in standard deviations of a single trial.
 HETEROGENEITY = 0.5
 POWER = 0.8
-#: Numbers of trials that are looked at by default.
+#: Numbers of trials that are simulated by default.
 TRIALS = (5, 10, 30, 100)
-#: The usual number in papers, which is looked at in any case.
+#: The usual number in papers, which is always simulated.
 FIVE = 5
-# The largest number of trials, of trials at the same time, of seconds and of hours.
+# The largest value of trials, parallel, seconds and hours.
 _MOST = 10**9
 # The largest number of trials that is simulated. Beyond it differences shrink like a square root.
 _SIMULATED = 128
@@ -49,11 +49,11 @@ _SPREAD = 0.5
 # Arrangements of a board, and bets on rows that may be computed for one number of trials: a few seconds.
 _ARRANGEMENTS = 4
 _WORK = 2.5e7
-# The variance of a row, by and large, and by how much scores differ if means do: for a first guess.
+# The approximate variance of a row, and the ratio of score differences to mean differences: for a first guess.
 _VARIANCE, _SLOPE = 0.12, 0.25
-# Verdicts that a probability is read from, at least.
+# The smallest number of verdicts that a probability is read from.
 _FEWEST = 10
-# The smallest difference that is looked for.
+# The smallest difference that is searched for.
 _SMALLEST = 1e-3
 
 
@@ -95,7 +95,7 @@ def design(
     judging = Judging(delta=delta, weights=weights)
     seed = whole("seed", seed, 0, "0 by default")
     workers = whole("workers", workers, 1, "one per processor is a good number")
-    # Of one environment there is no game.
+    # With one environment there is no game.
     shares = judging.shares(judging.weightings if m > 1 else (UNIFORM,))
     assumed = _Assumed(n, m, shares[UNIFORM] * judging.delta, spread, power, seed)
     return Design(
@@ -133,7 +133,7 @@ def _times(seconds: object, parallel: object, hours: object) -> tuple[float | No
 def _fitting(hours: float, cells: int, seconds: float, parallel: int) -> int:
     """Return how many trials per cell fit into some hours."""
     takes = hours_of(cells, seconds, parallel)
-    # An error of rounding costs no trial.
+    # Rounding must not cost a trial.
     enough = hours * (1.0 + 1e-9)
     if enough < takes:
         least = math.ceil(100.0 * takes * (1.0 - 1e-9)) / 100.0
@@ -145,7 +145,7 @@ def _fitting(hours: float, cells: int, seconds: float, parallel: int) -> int:
 
 
 def _sizes(trials: int | Sequence[int] | None, difference: float | None) -> tuple[int, ...]:
-    """Return the numbers of trials, in ascending order; none where a difference alone is asked about."""
+    """Return the numbers of trials, in ascending order; none where only a difference was given."""
     if trials is None:
         return TRIALS if difference is None else ()
     given = [trials] if isinstance(trials, Integral) or not isinstance(trials, Iterable) else list(trials)
@@ -182,7 +182,7 @@ def _within(name: str, value: object, low: float, high: float, advice: str) -> f
 
 @dataclass(frozen=True)
 class _Assumed:
-    """A size of board, and what is assumed of it."""
+    """The size of a board, and the assumptions about it."""
 
     n: int
     m: int
@@ -204,14 +204,14 @@ class _Assumed:
 
 
 def _detectable(assumed: _Assumed, trials: int, workers: int) -> float | None:
-    """Return the smallest difference that is found with the power asked for; None if none is."""
+    """Return the smallest difference that is detected with the requested power; None if none is."""
     most = assumed.simulated
     found = _simulated(assumed, min(trials, most), workers)
     return None if found is None else found * math.sqrt(min(most / trials, 1.0))
 
 
 def _trials(assumed: _Assumed, difference: float, workers: int) -> int:
-    """Return the number of trials at which a difference is found with the power asked for."""
+    """Return the number of trials at which a difference is detected with the requested power."""
     ladder: list[int] = sorted({*(1 << k for k in range(8) if 1 << k < assumed.simulated), assumed.simulated})
     few, enough = -1, len(ladder)
     while enough - few > 1:
@@ -225,14 +225,14 @@ def _trials(assumed: _Assumed, difference: float, workers: int) -> int:
         return ladder[0]
     below = _detectable(assumed, ladder[few], workers)
     if enough == len(ladder):
-        # Not even the largest board finds any: by the rule of thumb that the first guess is made with.
+        # Not even the largest board detects any: use the rule of thumb of the first guess.
         below = below or _guess(assumed, ladder[few])
         return math.ceil(ladder[few] * math.pow(max(below / difference, 1.0), 2))
     above = _detectable(assumed, ladder[enough], workers)
     assert above is not None
     if below is None or below <= above:
         return ladder[enough]
-    # Straight in logarithms.
+    # Linear in logarithms.
     part = math.log(below / difference) / math.log(below / above)
     return math.ceil(ladder[few] * math.pow(ladder[enough] / ladder[few], part))
 

@@ -1,13 +1,13 @@
-"""Bounds on the differences of aggregates, all at once: what verdicts come from.
+"""Simultaneous bounds on the differences of aggregates, from which verdicts follow.
 
 y[i] - y[l] is an average of z[i] - z[l] under the same weights, whatever they are, so it is bounded as one quantity.
-The bound holds whenever all intervals on percentiles do, like those on the aggregates, and is never wider than what the
-two intervals on y[i] and y[l] say. Everything that holds at the same time may be combined: the narrowest of several
-bounds, and
+The bound holds whenever all intervals on percentiles do, like those on the aggregates, and is never wider than the
+bound from the two intervals on y[i] and y[l]. Bounds that hold simultaneously may be combined: the narrowest of
+several bounds, and
 
     y[i] - y[l] = (y[i] - y[j]) + (y[j] - y[l])
 
-whose two parts are bounded: so what is better than something better than a third is better than the third.
+whose two parts are bounded: so verdicts are transitive.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ from untuned.verdicts import RESOLUTION, Pairs
 
 Pair = tuple[int, int]
 
-#: States times moves of each, times pairs: beyond this, a pair is solved only if that may decide it, and if no game is
-#: known that contradicts it.
+#: States times moves of each, times pairs: beyond this, a pair is solved only if that may decide it, and if no known
+#: game contradicts it.
 MANY = 2e9
 # A difference is reported to four digits.
 _LIMITS = Limits(slack=1e-7)
@@ -44,8 +44,8 @@ class Differences:
     high_ab
         On y[a] - y[b]; the lower bound is minus the upper bound on y[b] - y[a]. Zero on the diagonal.
     possible_ab
-        True where a game is known that the intervals allow and in which y[a] > y[b]: nothing but more trials will show
-        that a is worse.
+        True where a known game has y[a] > y[b] and the intervals allow it: only more trials can then show that a is
+        worse.
     """
 
     high_ab: Floats
@@ -57,7 +57,7 @@ class Differences:
 
 
 def separate(bounds: Bounds) -> Differences:
-    """Return what bounds on the aggregates alone say about their differences."""
+    """Return the bounds on differences that follow from bounds on the aggregates alone."""
     high_ab = bounds.high_a[:, None] - bounds.low_a[None, :]
     np.fill_diagonal(high_ab, 0.0)
     return Differences(high_ab, np.zeros(high_ab.shape, dtype=np.bool_))
@@ -87,11 +87,11 @@ def direct(
     score_a
         The estimates: they say which of two directions may be decided.
     known
-        What the bounds on the aggregates say.
+        Bounds that follow from those on the aggregates.
     functional
-        Another bound that holds at the same time, tried where the first does not decide.
+        Another simultaneous bound, tried where the first does not decide.
     budget
-        How many cases branching may look at, for every pair that is not decided.
+        How many cases branching may bound, for every pair that is not decided.
     workers
         Threads; no number depends on it.
     advance
@@ -126,7 +126,7 @@ def one(
     functional: Functional | None = None,
     budget: int = 0,
 ) -> tuple[float, Refined | None]:
-    """Return the bound on the difference of one pair under the game's weights, and what branching did for it.
+    """Return the bound on the difference of one pair under the game's weights, and the result of branching.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ def under_given_weights(
 ) -> Differences:
     """Return bounds on all differences for weights chosen before the scores were seen.
 
-    ``same_aer`` is that of the boxes. ``delta`` is the functional bound's: where it is zero the bounds on the
-    aggregates are all there is.
+    ``same_aer`` is that of the boxes. ``delta`` is the functional bound's: where it is zero, only the bounds on the
+    aggregates are used.
     """
     found = separate(bounds)
     if delta > 0.0:
@@ -172,13 +172,13 @@ def under_given_weights(
 
 
 def equal(known: Differences, kinds: Ints) -> Differences:
-    """Return the bounds with those of algorithms that were declared identical everywhere: their difference is zero."""
+    """Return the bounds after setting the difference of algorithms that were declared identical everywhere to zero."""
     same_ab = (kinds[:, :, None] == kinds[:, None, :]).all(axis=0)
     return replace(known, high_ab=closed(np.where(same_ab, np.minimum(known.high_ab, 0.0), known.high_ab)))
 
 
 def pairs_to_solve(boxes: Boxes, score_a: Floats, known: Differences) -> list[Pair]:
-    """Return the ordered pairs that are worth a solution: all, or where that is too much those that may be decided."""
+    """Return the ordered pairs to solve: all, or where that takes too long, those that may be decided."""
     n = len(score_a)
     few = not are_many(boxes)
     return [
@@ -201,11 +201,11 @@ def may_decide(score_a: Floats, i: int, l: int) -> bool:  # noqa: E741
 
 
 def closed(high_ab: Floats) -> Floats:
-    """Return the bounds with all that follows from several of them together."""
+    """Return the bounds after combining them along chains of algorithms."""
     high = high_ab.copy()
     np.fill_diagonal(high, 0.0)
     for j in range(high.shape[0]):
         high = np.minimum(high, high[:, j, None] + high[None, j, :])
-    # Rounding alone can make going there and back better than staying.
+    # Only rounding can make a round trip better than staying.
     np.fill_diagonal(high, 0.0)
     return high

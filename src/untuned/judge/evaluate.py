@@ -1,4 +1,4 @@
-"""From a `ScoreTable` to an `Evaluation`: the one function that composes the rest."""
+"""From a `ScoreTable` to an `Evaluation`: the function that composes the rest of `judge`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,18 +40,18 @@ from untuned.judge.weights import weights_of
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Pairs
 
-# With fewer trials than this not even the approximation of approximate methods holds.
+# With fewer trials than this, even approximate methods are unreliable.
 _FEW = 30
-#: Into how many parts intervals are cut on each side of 1/2 where aggregates are bounded.
+#: The number of parts of an interval on each side of 1/2 where aggregates are bounded.
 PARTS = 1
-# Cases that branching may look at for a pair: as many as take seconds, none on boards where that would be hours.
+# The number of cases that branching may bound for a pair: it takes seconds; 0 on boards where it would take hours.
 _CASES = 3000
 _FEW_CASES = 10
 _WORK = 3e7
 
 
 def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Progress | None = None) -> Evaluation:
-    """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every weighting asked for."""
+    """Return scores, intervals, verdicts and ranks of all algorithms in a table, under every requested weighting."""
     workers = whole("workers", workers, 1, "one per processor is a good number")
     _check(table)
     judging = _for_races(table, _with_families(table, judging))
@@ -60,7 +60,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     check_maximum(judging.max_algorithms, table.algorithms)
     pooled = pools(table)
     estimates = percentiles(pooled, judging.payoff)
-    # What has no weight in any ranking does not count: one is enough, for several always have the game's or equal ones.
+    # Environments without weight do not count. With several rankings all count: one has the game's or equal weights.
     any_q_er = next(iter(weights.values()))
     empty = _empty(table, estimates, any_q_er)
     counted_ae = estimates.trials_ae[:, with_weight(any_q_er, len(table.environments))]
@@ -69,8 +69,8 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
     share_e = families.shares(judging.families, table.environments)
 
     boxed = [each for each in weights if methods[each].intervals is not None]
-    # Before the scores are looked at: what each bound may get wrong. The functional bound is for one look only, and
-    # where rankings share intervals it must not cost the game's.
+    # Before any score is used: the part of delta of each bound. The functional bound is for one look only, and
+    # where rankings share intervals it must not take delta from the game's.
     parts = dict.fromkeys(weights, 0.0)
     if boxed and judging.conventions == "valid" and not methods[boxed[0]].anytime:
         parts[boxed[0]] = share(estimates.trials_ae, weights[boxed[0]])
@@ -161,7 +161,7 @@ def judge(table: ScoreTable, judging: Judging, *, workers: int = 1, progress: Pr
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """What all rankings have in common: the scores, their percentiles, and intervals on these, if a method has any."""
+    """The data that all rankings share: scores, percentiles, and intervals on percentiles if a method has any."""
 
     table: ScoreTable
     pools: tuple[Pool, ...]
@@ -171,7 +171,7 @@ class _Scores:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """One ranking that was asked for: weights (None for the game's), method, delta, and the functional bound's part."""
+    """One requested ranking: weights (None for the game's), method, delta, and the functional bound's part."""
 
     judging: Judging
     method: Method
@@ -207,7 +207,7 @@ def _cases_of(judging: Judging, estimates: Percentiles) -> int:
     return default_cases(*estimates.trials_ae.shape) if judging.refine is None else judging.refine
 
 
-#: Errors below this change nothing that is printed.
+#: Errors below this do not change any printed digit.
 _SOLVED = 1e-6
 
 
@@ -222,7 +222,7 @@ def _unsolved(error: float, slack: float) -> list[str]:
 
 
 def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> list[tuple[str, str]]:
-    """Return the cells with weight of which nothing is known: neither measured nor declared identical to one."""
+    """Return the cells with weight but without data: neither measured nor declared identical to a measured one."""
     counted = with_weight(q_er, len(table.environments))
     return [
         (table.algorithms[a], table.environments[e]) for a, e in np.argwhere(estimates.trials_ae == 0) if e in counted
@@ -230,7 +230,7 @@ def _empty(table: ScoreTable, estimates: Percentiles, q_er: Floats | None) -> li
 
 
 def _with_families(table: ScoreTable, judging: Judging) -> Judging:
-    """Return the options with the families that the race or the study declares, unless others were asked for."""
+    """Return the options with the families that the race or the study declares, unless others were given."""
     declared = _declared_families(table)
     if judging.families is not None or not declared:
         return judging
@@ -313,7 +313,7 @@ def _bounded(
 
 
 def default_cases(n: int, m: int) -> int:
-    """Return how many cases branching looks at, by the size of the board: all moves of all joint strategies."""
+    """Return how many cases branching may bound, by the size of the board: all moves of all joint strategies."""
     cases = int(_WORK / (n * n * m * (n + n * m)))
     return min(_CASES, cases) if cases >= _FEW_CASES else 0
 
@@ -321,7 +321,7 @@ def default_cases(n: int, m: int) -> int:
 def _bootstrapped(
     scores: _Scores, asked: _Asked, workers: int, progress: Progress | None
 ) -> tuple[Bounds, Differences]:
-    """Return what resampling says about scores, at the paper's levels, and about their differences."""
+    """Return bootstrap intervals on scores, at the paper's levels, and on their differences."""
     judging, table = asked.judging, scores.table
     empty = _empty(table, scores.estimates, asked.q_er)
     if empty:
@@ -332,8 +332,8 @@ def _bootstrapped(
             f"{asked.method.name} cannot draw from an empty sample. Run the missing cells, or leave intervals out: the "
             "default takes them into account"
         )
-    # Samples are drawn one after another from one stream: in the order of their names, which the table's does not
-    # change.
+    # Samples are drawn one after another from one stream, in the order of their names, so the order of the table does
+    # not matter.
     a = np.argsort(table.algorithms, kind="stable")
     counted = with_weight(asked.q_er, len(table.environments))
     e = np.array(sorted(counted, key=lambda number: table.environments[number]))
@@ -378,7 +378,7 @@ def _means(table: ScoreTable, judging: Judging) -> Means:
 
 
 def _mean(cell: Floats) -> float:
-    """Return the mean, NaN of nothing; finite where a sum would overflow."""
+    """Return the mean; NaN for no numbers, finite where a sum would overflow."""
     if not cell.size:
         return float("nan")
     with np.errstate(over="ignore"):
@@ -394,7 +394,7 @@ def _derived(
     part: float,
     cases: int,
 ) -> Derived:
-    """Return what was derived from the options; None for what was not used."""
+    """Return the values derived from the options; None for those that were not used."""
     split = dict(shares) if len(weightings) > 1 else None
     intervals = any(judging.method_under(each).intervals is not None for each in weightings)
     if not intervals or judging.conventions != "valid":

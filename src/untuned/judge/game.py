@@ -8,7 +8,7 @@ walk jumps to a strategy chosen at random. The long-run share of (e, r) is its w
     y[a] = sum over (e, r) of q[e, r] z[a, e, r].
 
 States are kept as a board [a, k] with k = e n + r: a move of the first player stays in a column, one of the second in a
-row, so that sorting every row and column turns the transition matrix into prefix sums, and no matrix is ever made.
+row, so that sorting every row and column turns the transition matrix into prefix sums; the matrix is never built.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from untuned.scores import Floats
 
 Places = NDArray[np.int32]
 
-#: A move to an equal payoff is this much rarer than one to a better payoff: alpha-rank's population size.
+#: A move to an equal payoff is rarer than one to a better payoff by this factor: alpha-rank's population size.
 POPULATION = 50
 
 
 class Constants(NamedTuple):
-    """What follows from the size of the board, where variants of one environment count as one."""
+    """Constants that depend on the size of the board; variants of one environment count as one environment."""
 
     eta: float
     gamma: float
@@ -82,7 +82,7 @@ TOLERANCE = 1e-12
 def equilibrium(z_aer: Floats, tolerance: float = TOLERANCE, *, share_e: Floats | None = None) -> Equilibrium:
     """Return the equilibrium of the game whose payoffs are ``z_aer``, shape (n, m, n).
 
-    Payoffs that are equal as numbers are ties. With a larger ``tolerance`` it is found sooner, with a larger error.
+    Numerically equal payoffs are ties. A larger ``tolerance`` is faster and has a larger error.
     ``share_e`` is as in `column_shares`.
     """
     n, m, _ = z_aer.shape
@@ -147,7 +147,7 @@ def _settle(board: Floats, share_k: Floats, eta: float, gamma: float, d: Floats,
         if error <= tolerance:
             break
         if not gained:
-            # Either this is the end of the arithmetic, or the method has broken down. Another residual may do better.
+            # Either the precision is exhausted, or the method has broken down. Another residual may do better.
             stuck += 1
             if stuck > _STUCK:
                 break

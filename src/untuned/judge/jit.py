@@ -1,4 +1,4 @@
-"""How the judge's kernels are compiled: as `untuned.compiling` says, in a cache of their own."""
+"""How the judge's kernels are compiled: by `untuned.compiling`, with a separate cache."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`Judging`: how scores are judged. Every option is declared here, and nowhere else."""
+"""`Judging`: the options of judging. Each is declared here and nowhere else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from untuned.options import declared, option
 from untuned.processors import processors
 from untuned.version import __version__
 
-# Numba and NumPy take half a second to load, which `untuned --help` does without.
+# Numba and NumPy take half a second to load, and `untuned --help` does not need them.
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation, Weighting
     from untuned.families import Families
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from untuned.judge.weights import Weights
     from untuned.scores import ScoreTable
 
-#: The equilibrium of the game, equal weights, and both of them.
+#: Weights of the game's equilibrium, equal weights, and both.
 GAME: Literal["game"] = "game"
 UNIFORM: Literal["uniform"] = "uniform"
 BOTH = "both"
-#: The part of delta for the game's weights where both are judged by methods of their own.
+#: The part of delta for the game's weights where each ranking has its own method.
 SHARE_OF_GAME = 0.5
 
 DELTA = 0.05
@@ -45,12 +45,12 @@ class Judging:
     Attributes
     ----------
     intervals
-        The method, of those that ``untuned list intervals`` lists, or a `Method` of your own. By default ``"pairing"``
-        for the game's weights and ``"pooled"`` for all others, the most powerful guaranteed ones for numbers of trials
-        chosen beforehand; ``"anytime"`` for those that hold however often you look, ``"betting"`` and
-        ``"pooled-rounds"``, which studies that were raced have by default; with the paper's conventions ``"pbp"``.
+        The interval method, one of ``untuned list intervals`` or your own `Method`. By default ``"pairing"`` for the
+        game's weights and ``"pooled"`` for all others, the most powerful guaranteed methods for numbers of trials
+        chosen beforehand; ``"anytime"`` for the methods that hold however often you look, ``"betting"`` and
+        ``"pooled-rounds"``, the default for raced studies; with the paper's conventions ``"pbp"``.
     delta
-        The probability that any of the intervals is allowed to miss, in (0, 0.5].
+        The allowed probability that any of the intervals misses, in (0, 0.5].
     weights
         ``"game"`` for the equilibrium of the game, ``"uniform"`` for equal weights, ``"both"``, the default, for a
         ranking under each; or weights chosen before seeing the scores: by environment, by (environment, reference), or
@@ -58,20 +58,20 @@ class Judging:
     conventions
         ``"valid"``, or ``"paper"`` for ties, supports and levels exactly as published.
     resamples
-        How many the bootstrap draws; 10,000 by default.
+        Number of bootstrap resamples; 10,000 by default.
     seed
-        Where the bootstrap's random numbers begin.
+        Seed of the bootstrap.
     refine
-        How many cases to look at, for every pair that bounds alone do not decide (see "branching" in the docs); by
-        default as many as take seconds, none on large boards; 0 for none.
+        Branching budget: how many cases to bound for every pair that bounds alone do not decide (see "branching" in the
+        docs); by default as many as take seconds, none on large boards; 0 for none.
     families
         Environments that are variants of one, ``{"maze": ["maze-1", "maze-2"]}``: together they count as much as one
         environment, under the game's weights and under equal ones. By default those that the study declares, else none;
         ``{}`` for none.
     max_algorithms
-        For methods that hold at all times: how many algorithms there will be at most, chosen before the first look at
-        the scores. Intervals are then as wide as for so many, and adding algorithms because of what was seen is
-        covered. By default those of the table.
+        For anytime-valid methods: the largest number of algorithms, chosen before the first look at the scores.
+        Intervals are then as wide as for that many, and adding algorithms because of earlier results is covered. By
+        default the number of algorithms in the table.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Judging:
 
     @property
     def weightings(self) -> "tuple[Weighting, ...]":
-        """The rankings that are asked for; of one environment there is none under the game's weights."""
+        """The requested rankings; with one environment there is none under the game's weights."""
         if self.weights is None:
             if self.conventions == "paper":
                 return (GAME,)
@@ -209,7 +209,7 @@ class Judging:
     def shares(self, weightings: "Sequence[Weighting]") -> "dict[Weighting, float]":
         """Return the part of delta that each ranking gets, all of it where rankings hold on the same event.
 
-        Intervals on percentiles hold for every weighting at once. Where rankings have methods of their own, delta is
+        Intervals on percentiles hold for every weighting at once. Where each ranking has its own method, delta is
         split beforehand.
 
         Parameters
@@ -234,7 +234,7 @@ class Judging:
 
     @property
     def payoff(self) -> "Payoff":
-        """What a tie counts: ``"mid-rank"`` for half a win, ``"at-most"`` for a whole one."""
+        """The payoff of a tie: ``"mid-rank"`` for half a win, ``"at-most"`` for a whole one."""
         return payoff_of(self.conventions)
 
     @property
@@ -260,7 +260,7 @@ class Judging:
         )
 
     def check(self, algorithms: Sequence[str], environments: Sequence[str]) -> None:
-        """Refuse what `judge` would refuse of scores with these names: for callers with hours of work before it.
+        """Raise early the errors that `judge` would raise for scores with these names, before hours of collecting.
 
         Parameters
         ----------
@@ -270,8 +270,7 @@ class Judging:
         Raises
         ------
         InvalidInput
-            For weights or families of other environments, for more algorithms than the maximum, or where there is
-            nothing to compare.
+            For weights or families of other environments, more algorithms than the maximum, or nothing to compare.
         """
         from untuned.judge.multiplicity import check_maximum
         from untuned.judge.weights import weights_of
@@ -291,7 +290,7 @@ class Judging:
         workers
             How many threads, by default one per processor; no number depends on it.
         progress
-            Called with the name of the step, how much of it is done, and how much there is.
+            Called with the name of the step, how much of it is done, and the total.
         """
         import numpy
 
@@ -309,7 +308,7 @@ class Judging:
 
 
 def without_variants(judging: Judging, left_out: Sequence[str] | None) -> Judging:
-    """Return the options without the variants that are left out of the comparison.
+    """Return the options without the family variants that are excluded from the comparison.
 
     Parameters
     ----------
@@ -325,14 +324,14 @@ def without_variants(judging: Judging, left_out: Sequence[str] | None) -> Judgin
 
 
 def _is_fixed(intervals: "str | Method") -> bool:
-    """Return whether a method is for weights chosen beforehand alone."""
+    """Return whether a method works only for weights chosen beforehand."""
     from untuned.judge.methods import method
 
     return method(intervals).fixed
 
 
 def level(delta: object) -> float:
-    """Return delta as a Python number, whatever kind of number it was."""
+    """Return delta as a Python float, from any type of number."""
     if isinstance(delta, bool) or not isinstance(delta, Real):
         raise InvalidInput(f"delta={delta!r} is not a number: pass {DELTA} for 95 % intervals")
     number = float(delta)
@@ -342,7 +341,7 @@ def level(delta: object) -> float:
 
 
 def whole(name: str, value: object, least: int, advice: str) -> int:
-    """Return a whole number as a Python one, whatever kind it was."""
+    """Return a whole number as a Python int, from any type of number."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidInput(f"{name}={value!r} is not allowed: pass a whole number of at least {least}, {advice}")
     return int(value)

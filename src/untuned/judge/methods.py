@@ -1,6 +1,6 @@
 """The interval methods by name: from scores to simultaneous intervals on all percentiles.
 
-A method is one module: its function, and ``METHOD`` at its end, listed below. One of your own needs no module here:
+A method is one module: its function, and ``METHOD`` at its end, listed below. Your own method needs no module here:
 pass the `Method` itself, or `register` it to use its name.
 """
 
@@ -44,7 +44,7 @@ METHODS = {each.name: each for each in BUILT_IN}
 DEFAULT = "pairing"
 #: The default for weights chosen beforehand (docs/decisions/0018).
 FIXED_DEFAULT = "pooled"
-#: Not a method: the ones that hold however often you look, by weighting.
+#: Not a method, but the name for the anytime-valid ones, by weighting.
 ANYTIME = "anytime"
 ANYTIME_DEFAULT = "betting"
 ANYTIME_FIXED_DEFAULT = "pooled-rounds"
@@ -53,7 +53,7 @@ PUBLISHED_DEFAULT = "pbp"
 
 
 def register(own: Method) -> Method:
-    """Return a method of your own after adding it to those that are known by name, in this process.
+    """Register your own method by name, in this process, and return it.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def register(own: Method) -> Method:
 
 
 def method(name: str | Method | None, conventions: Conventions = "valid") -> Method:
-    """Return the method called ``name``, for None the one that goes with the conventions by default.
+    """Return the method called ``name``; for None the default of the conventions.
 
-    A `Method` that is in no list is taken as it is.
+    An unregistered `Method` is returned unchanged.
     """
     if isinstance(name, Method):
         _check_own(name)
@@ -84,7 +84,7 @@ def method(name: str | Method | None, conventions: Conventions = "valid") -> Met
         return METHODS[ANYTIME_DEFAULT]
     if name is None:
         return METHODS[DEFAULT if conventions == "valid" else PUBLISHED_DEFAULT]
-    # A list, so that a name that cannot be hashed is unknown, too.
+    # A list, so that an unhashable name is also reported as unknown.
     if name not in list(METHODS):
         raise UnknownName("interval method", name, METHODS, "`untuned list intervals` says what each does")
     return METHODS[name]
@@ -98,7 +98,7 @@ def _check_own(own: Method) -> None:
 
 
 def check_conventions(chosen: Method, conventions: Conventions) -> None:
-    """Refuse conventions that a method does not go with."""
+    """Refuse conventions that a method does not support."""
     if conventions == "paper" and not chosen.published:
         names = [each.name for each in METHODS.values() if each.published]
         raise InvalidInput(

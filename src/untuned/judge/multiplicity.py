@@ -1,13 +1,13 @@
-"""How many comparisons share delta: those that have weight, of as many algorithms as were declared beforehand.
+"""How many comparisons share delta: those with weight, of as many algorithms as were declared beforehand.
 
 Every interval gets the same part of delta, so the number of comparisons N decides all widths.
 
-- **Given weights.** A percentile on an environment of weight 0 is in no score and no difference, so nothing is lost if
-  its interval says nothing, [0, 1], and the others share delta among themselves.
-- **A maximum of algorithms.** Adding an algorithm because of what was seen makes N grow after a look: then levels that
-  were spent already no longer add up to delta, and even a method that holds at all times does not. With M declared
-  beforehand every level is that of m M(M - 1)/2 comparisons from the first look on. Joining one by one, 40 algorithms
-  whose levels follow the present N miss with 7 % at delta = 0.05; with M = 40, 0.7 %.
+- **Given weights.** A percentile on an environment of weight 0 is part of no score and no difference, so nothing is
+  lost if its interval is [0, 1], and the others share delta among themselves.
+- **A maximum of algorithms.** Adding an algorithm because of earlier results increases N after a look: then levels
+  that were spent already no longer add up to delta, and even an anytime-valid method fails. With M declared beforehand
+  every level is that of m M(M - 1)/2 comparisons from the first look on. If 40 algorithms join one at a time, with
+  levels for the current N, intervals miss with 7 % at delta = 0.05; with M = 40, 0.7 %.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from untuned.scores import Floats, Ints, ScoreTable
 
 
 def with_weight(q_er: Floats | None, environments: int) -> Ints:
-    """Return the numbers of the environments that have weight: all of them under the game's weights, None."""
+    """Return the numbers of the environments with weight; None under the game's weights: all of them."""
     return np.arange(environments) if q_er is None else np.flatnonzero(q_er.sum(axis=1) > 0.0)
 
 
 def check_maximum(max_algorithms: int | None, algorithms: Sequence[str]) -> None:
-    """Refuse a maximum that the table exceeds."""
+    """Refuse a maximum that is smaller than the number of algorithms."""
     if max_algorithms is not None and len(algorithms) > max_algorithms:
         raise InvalidInput(
             f"max_algorithms={max_algorithms}, and there are {len(algorithms)} algorithms: pass at least "
@@ -41,7 +41,7 @@ def check_maximum(max_algorithms: int | None, algorithms: Sequence[str]) -> None
 
 
 def declared_delta(delta: float, max_algorithms: int | None, pools: Sequence[Pool], q_er: Floats | None) -> float:
-    """Return the part of ``delta`` for the algorithms there are, if as many as were declared share all of it."""
+    """Return the part of ``delta`` for the present algorithms, if the declared maximum shares all of it."""
     counted = [pools[e] for e in with_weight(q_er, len(pools))]
     if max_algorithms is None:
         return delta

@@ -1,10 +1,10 @@
-"""Performance percentiles: how well an algorithm does on an environment, on the scale of another's distribution.
+"""Performance percentiles: an algorithm's scores on an environment, on the scale of another's distribution.
 
     z[a, e, r] = E[F_r(X_a)]
 
 Two payoffs. The paper's (its Definition 2 and Section 4.2) counts a tie as a win, P(X_r <= X_a), and sets the payoff of
 an algorithm against itself to 1/2. The mid-rank payoff, P(X_r < X_a) + P(X_r = X_a)/2, is the same without ties; with
-them it alone gives z[a, e, r] + z[r, e, a] = 1 and 1/2 against an independent copy.
+ties only the mid-rank payoff gives z[a, e, r] + z[r, e, a] = 1 and 1/2 against an independent copy.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from untuned.judge.jit import kernel
 from untuned.judge.pool import Owners, Pool
 from untuned.scores import Floats, Ints
 
-#: What an algorithm gets for a trial that ties with the reference's: half a win, or a whole one.
+#: The payoff of a trial that ties with the reference's: half a win, or a whole one.
 Payoff = Literal["mid-rank", "at-most"]
 
 #: The part of a tie that counts as won.
@@ -34,13 +34,13 @@ class Percentiles:
     Attributes
     ----------
     z_aer
-        ``z[algorithm, environment, reference]``; 1/2 where one of the two has no trials, for want of anything better.
+        ``z[algorithm, environment, reference]``; 1/2, the neutral value, where one of the two has no trials.
     known_aer
         False where one of the two has no trials.
     trials_ae
         The number of trials behind each cell; declared-identical algorithms share theirs.
     payoff
-        What a tie counts.
+        The payoff of a tie.
     """
 
     z_aer: Floats

@@ -1,18 +1,17 @@
-"""How many trials would settle it: what the intervals would be with more trials, and which pairs they would decide.
+"""How many trials would decide the open pairs: a prediction from the intervals that more trials would have.
 
-The estimates stay what they are; the intervals get narrower. Widths are measured in nats: of an interval whose lower
-end is L, around an estimate U from T trials,
+The estimates stay the same; the intervals get narrower. Widths are measured in nats: for an interval with lower end L
+around an estimate U from T trials,
 
     c = T kl(U, L),   kl(u, q) = u log(u/q) + (1 - u) log((1 - u)/(1 - q)),
 
-likewise for the upper end. With T' trials the end is taken for the L' with T' kl(U, L') = c. For `kl` that is what the
-method does; for the others, too, c hardly depends on the number of trials (it has everything in it that the pilot says
-about how much the scores vary), and the rule is right where square roots are wrong: near 0 and 1, where intervals
-shrink like 1/T'. `pbp` has its own formula, which is used at T'; `pbp-t` is Student's, which shrinks like a square
-root.
+likewise for the upper end. With T' trials the predicted end is the L' with T' kl(U, L') = c. For `kl` this is exact;
+for the others, too, c hardly depends on the number of trials (it contains everything the pilot shows about how much
+the scores vary), and the rule is right where square roots are wrong: near 0 and 1, where intervals shrink like 1/T'.
+`pbp` has its own formula, which is used at T'; `pbp-t` is Student's, which shrinks like a square root.
 
-From there on everything is as in an evaluation: bounds on differences, the functional bound where it would be in use,
-branching. Bounds get no wider with T', so the number at which a pair is decided is found by bisection.
+The rest is as in an evaluation: bounds on differences, the functional bound where it would be used, branching. Bounds
+get no wider with T', so bisection finds the number at which a pair is decided.
 
 `pooled` has no intervals on percentiles: boards are resampled instead (`untuned.judge.pooled.forecast`).
 """
@@ -50,20 +49,20 @@ from untuned.verdicts import RESOLUTION
 
 #: Numbers of trials per cell beyond this are not realistic.
 MOST = 10_000_000
-# Branching takes the most cases where a pair is about to be decided, which is where most of the search happens. The
-# next number of trials does with few what this one does with many.
+# Branching needs the most cases where a pair is nearly decided, which is where most of the search happens. With the
+# next larger number of trials, few cases achieve what needs many with this one.
 _CASES = 300
 # Numbers of trials that are tried, in equal ratios: bisection takes seven of them, and the ratio is below 1.14.
 _STEPS = 128
-# The same for boards that are resampled: the ratio is below 1.3, which is less than their own error.
+# The same for resampled boards: the ratio is below 1.3, which is less than their error.
 _RESAMPLED_STEPS = 64
 
 
 class _Predictor(Protocol):
-    """What says whether an evaluation with more trials would decide a pair."""
+    """Predicts whether an evaluation with more trials would decide a pair."""
 
     def decides(self, pair: Pair, trials: int | None) -> bool:
-        """Return whether the second of two is found to be better; None stands for infinitely many trials."""
+        """Return whether the second of two is shown to be better; None stands for infinitely many trials."""
 
 
 def plan(
@@ -82,7 +81,7 @@ def plan(
         By ``pooled`` or any method that has intervals on percentiles, with ``conventions="valid"``; the method, the
         weights and the part of delta of its first ranking are those of the plan.
     most
-        The largest number of trials per cell to look at.
+        The largest number of trials per cell to consider.
     among
         The pairs to plan for; None for all.
     workers
@@ -98,8 +97,8 @@ def plan(
 
     Notes
     -----
-    The plan is one number for all cells; a cell that has more keeps them. Cells without trials stay unknown: what is
-    planned would then be decided without them.
+    The plan is one number for all cells; a cell with more trials keeps them. Cells without trials stay unknown: planned
+    pairs would be decided without them.
     """
     most = whole("most", most, 1, f"{MOST} by default")
     workers = whole("workers", workers, 1, "one per processor is a good number")
@@ -188,7 +187,7 @@ def _share(evaluation: Evaluation) -> float:
 
 
 class _Boxed:
-    """Predicts intervals on percentiles, for methods that have these."""
+    """Predicts from intervals on percentiles, for methods that have them."""
 
     def __init__(self, pilot: "_Pilot") -> None:
         self._planned = cache(lambda trials: _planned(pilot, trials))
@@ -217,7 +216,7 @@ class _Resampled:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Numbers of trials from what there is, step 0, to the most, the last step."""
+    """Numbers of trials from the existing one, step 0, to the largest, the last step."""
 
     fewest: int
     most: int
@@ -231,18 +230,18 @@ class _Grid:
 
 @dataclass(frozen=True, eq=False)
 class _Pilot:
-    """What there is to plan with.
+    """The data of the pilot that a plan uses.
 
     Attributes
     ----------
     evaluation
-        Of the pilot.
+        Evaluation of the pilot.
     pooled, estimates
         Its scores and percentiles.
     q_er
         Given weights; None for the game's.
     nats_low_aer, nats_high_aer
-        How wide its intervals are, above and below: c in the docstring of this module, at the level they have now.
+        The widths of its intervals, above and below: c in the docstring of this module, at their current level.
     """
 
     evaluation: Evaluation
@@ -255,16 +254,16 @@ class _Pilot:
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """An evaluation with more trials, of which only the boxes are known.
+    """A predicted evaluation with more trials.
 
     Attributes
     ----------
     pilot
-        What it is predicted from.
+        The pilot of the prediction.
     boxes, made
         Predicted intervals, and their board for the game's weights.
     functional
-        The other bound, where it is in use.
+        The functional bound, where it is used.
     high_ab
         Bounds on all differences for given weights.
     """
@@ -288,7 +287,7 @@ class _Planned:
 
 
 def _pilot(evaluation: Evaluation, estimates: Percentiles) -> _Pilot:
-    """Return what there is to plan with."""
+    """Return the pilot's data for a plan."""
     table = evaluation.percentiles
     assert table.low_aer is not None
     assert table.high_aer is not None
@@ -307,7 +306,7 @@ def _pilot(evaluation: Evaluation, estimates: Percentiles) -> _Pilot:
 
 
 def check_plan(judging: Judging) -> None:
-    """Refuse options without a plan: callers check them before scores are judged, which may take minutes."""
+    """Refuse options that have no plan; callers check before scores are judged, which may take minutes."""
     if judging.conventions != "valid":
         raise InvalidInput(
             "a plan needs conventions='valid': under the paper's, equal ends count as ties, and no number of trials "
@@ -323,7 +322,7 @@ def check_plan(judging: Judging) -> None:
 
 
 def _functional_part(evaluation: Evaluation, ranking: Ranking, trials_ae: Ints) -> float:
-    """Return the part that the functional bound has of the ranking's delta: of those that share intervals the first."""
+    """Return the functional bound's part of the ranking's delta; of rankings that share intervals the first has one."""
     chosen = evaluation.judging.method_under
     if chosen(ranking.weights).intervals is None or chosen(ranking.weights).anytime:
         return 0.0
@@ -335,7 +334,7 @@ def _functional_part(evaluation: Evaluation, ranking: Ranking, trials_ae: Ints) 
 
 
 def _level(evaluation: Evaluation, pooled: Sequence[Pool], trials_ae: Ints) -> float:
-    """Return the delta of all intervals on percentiles together: what functional bounds leave of it."""
+    """Return the delta of all intervals on percentiles together: delta minus the functional bounds' part."""
     parts = sum(_functional_part(evaluation, each, trials_ae) for each in evaluation.rankings)
     return (1.0 - parts) * _spent(evaluation, pooled)
 
@@ -352,7 +351,7 @@ def _given(evaluation: Evaluation) -> Floats | None:
 
 
 def _spent(evaluation: Evaluation, pooled: Sequence[Pool]) -> float:
-    """Return the delta of the first ranking, of which as many algorithms as were declared share all."""
+    """Return the present algorithms' part of the first ranking's delta, which the declared maximum shares."""
     delta = _share(evaluation) * evaluation.delta
     return declared_delta(delta, evaluation.judging.max_algorithms, pooled, _given(evaluation))
 
@@ -364,12 +363,12 @@ def _smaller(trials_ae: Ints) -> Ints:
 
 
 def _counted(method: str, trials: Ints) -> Ints:
-    """Return how many of some trials a method makes use of."""
+    """Return how many of the trials a method uses."""
     return trials // betting.BLOCK * betting.BLOCK if method == "betting" else trials
 
 
 def width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Floats:
-    """Return T kl(U, L); ``unknown`` where an interval is as wide as can be and says nothing."""
+    """Return T kl(U, L); ``unknown`` where an interval is [0, 1]."""
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = np.where(u > 0.0, u * np.log(u / low), 0.0)
         entropy = entropy + np.where(u < 1.0, (1.0 - u) * np.log((1.0 - u) / (1.0 - low)), 0.0)
@@ -378,7 +377,7 @@ def width_in_nats(u: Floats, low: Floats, trials: Floats, unknown: float) -> Flo
 
 
 def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
-    """Return what an evaluation with so many trials per cell would know; None for infinitely many."""
+    """Return the predicted evaluation with a number of trials per cell; None for infinitely many."""
     evaluation, estimates = pilot.evaluation, pilot.estimates
     same_aer = structural(evaluation.scores.kinds)
     delta = 0.0
@@ -401,10 +400,10 @@ def _planned(pilot: _Pilot, trials: int | None) -> _Planned:
 
 
 def _more(evaluation: Evaluation, estimates: Percentiles, trials: int) -> Ints:
-    """Return the numbers of trials behind every cell if none has fewer than ``trials`` of its own."""
+    """Return the numbers of trials of every cell, raised to at least ``trials``, shared by identical algorithms."""
     kinds = evaluation.scores.kinds
     own_ae = np.where(estimates.trials_ae > 0, np.maximum(evaluation.trials_ae, trials), 0)
-    # What is declared identical has its trials in common.
+    # Algorithms declared identical share their trials.
     same_ear = kinds[:, :, None] == kinds[:, None, :]
     together: Ints = np.einsum("ear,re->ae", same_ear.astype(np.int64), own_ae)
     return together
@@ -427,12 +426,12 @@ def _ends(pilot: _Pilot, trials_ae: Ints) -> tuple[Floats, Floats]:
     after = _counted(evaluation.method, _smaller(trials_ae)).astype(np.float64)
     z_aer = estimates.z_aer
     if evaluation.method == "pbp-t":
-        # Ends are kept in [0, 1]: the one that is further away is where Student put it.
+        # Ends are clipped to [0, 1]: the more distant one is Student's.
         ratio = np.sqrt(np.divide(before, after, out=np.ones(after.shape), where=after > 0.0))
         half = ratio * np.maximum(z_aer - table.low_aer, table.high_aer - z_aer)
         low, high = np.clip(z_aer - half, 0.0, 1.0), np.clip(z_aer + half, 0.0, 1.0)
     else:
-        # With more trials the functional bound may come into use, and takes its part of delta.
+        # With more trials the functional bound may be used, and takes its part of delta.
         level = _nats(evaluation, pilot.pooled, trials_ae) / _nats(evaluation, pilot.pooled, estimates.trials_ae)
         low, below = np.empty(z_aer.shape), np.empty(z_aer.shape)
         lower_ends(z_aer, after, level * pilot.nats_low_aer, low)
@@ -446,7 +445,7 @@ def _ends(pilot: _Pilot, trials_ae: Ints) -> tuple[Floats, Floats]:
 
 @kernel
 def lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Floats) -> None:
-    """Write the lower ends that are so many nats away from the estimates; 0 without trials."""
+    """Write the lower ends at a distance in nats from the estimates; 0 without trials."""
     n, m, _ = u_aer.shape
     for a in range(n):
         for e in range(m):
@@ -458,7 +457,7 @@ def lower_ends(u_aer: Floats, trials_aer: Floats, nats_aer: Floats, low_aer: Flo
 
 
 def chained(numbers_ab: Floats) -> Floats:
-    """Return the numbers with what follows: better than something better is better."""
+    """Return the numbers after making verdicts transitive."""
     found = numbers_ab.copy()
     for j in range(found.shape[0]):
         found = np.minimum(found, np.maximum(found[:, j, None], found[None, j, :]))

@@ -1,4 +1,4 @@
-"""The scores of one environment, pooled and sorted: what everything about percentiles is computed from."""
+"""The pooled and sorted scores of one environment, from which percentiles are computed."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ Owners = NDArray[np.int32]
 
 
 class Pool(NamedTuple):
-    """All scores of one environment in ascending order, and whose they are.
+    """All scores of one environment in ascending order, with their owners.
 
     Algorithms that were declared identical on the environment are one owner, with all their scores.
 
@@ -20,11 +20,11 @@ class Pool(NamedTuple):
     scores
         Ascending, shape (P,).
     owners
-        Whose each score is, shape (P,).
+        The owner of each score, shape (P,).
     sizes
         The number of scores of each owner, shape (G,).
     owner_of
-        The owner that stands for each algorithm, shape (n,).
+        The owner of each algorithm, shape (n,).
     """
 
     scores: Floats

@@ -1,16 +1,16 @@
-"""Trials without gaps: what may be judged of a study that is still running.
+"""Trials without gaps: which trials of a running study may be judged.
 
-Trials of a study run side by side, and those that are finished first are stored first. Where the duration depends on
-the score (a trial that fails runs to the time limit), the early finishers are a biased sample, and a method that holds
-"however often you look" does not: its guarantee is about the trials in the order of their numbers. How wrong
-depends on the durations. Simulated with 16 workers, where one standard deviation of the score makes a trial 55 times as
-long: 52 of 60 runs were wrong at some look, and none with every cell cut at its first missing trial. Where half of the
-trials take 30 times as long: 3 of 60, and none.
+Trials of a study run in parallel, and are stored in the order they finish. Where the duration depends on the score (a
+trial that fails runs to the time limit), the early finishers are a biased sample, and an anytime-valid method fails:
+its guarantee is about the trials in the order of their numbers. The size of the error depends on the durations.
+Simulated with 16 workers, where one standard deviation of the score makes a trial 55 times as long: 52 of 60 runs were
+wrong at some look, and none with every cell cut at its first missing trial. Where half of the trials take 30 times as
+long: 3 of 60, and none.
 
-Only methods that hold at all times are cut. They are the ones made for looking at a study that runs, the promise of the
-others is for numbers of trials that were chosen beforehand, and what they do with an unfinished study is outside of it.
-Nor must a fixed number of trials shrink because other trials are elsewhere: merged shards have gaps everywhere and no
-bias. Those methods keep all trials, and a warning says that there are gaps.
+Only anytime-valid methods cut cells. They are made for looking at a running study; the guarantee of the others is for
+numbers of trials that were chosen beforehand, and does not cover an unfinished study. Nor must a fixed number of trials
+shrink because other trials are elsewhere: merged shards have gaps everywhere and no bias. Those methods keep all
+trials, and a warning reports the gaps.
 """
 
 from dataclasses import replace
@@ -24,12 +24,12 @@ from untuned.scores import Ints, ScoreTable
 
 
 def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[str]]:
-    """Return what a method may judge of a table, and the warning if something was left out or has gaps.
+    """Return the trials of a table that a method may judge, and a warning if trials were left out or there are gaps.
 
     Raises
     ------
     InvalidInput
-        If nothing is left.
+        If no trials are left.
     """
     if table.unbroken_ae is None:
         return table, []
@@ -62,7 +62,7 @@ def without_gaps(table: ScoreTable, chosen: Method) -> tuple[ScoreTable, list[st
 
 
 def _failed(table: ScoreTable) -> Ints | None:
-    """Return how many trials before the first missing one failed: at most those with the worst score."""
+    """Return how many trials before the first missing one failed, limited to those with the worst score."""
     if table.failed_ae is None or table.unbroken_ae is None:
         return None
     worst_ae = [

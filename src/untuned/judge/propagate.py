@@ -1,9 +1,9 @@
 """Performance bound propagation, from intervals on percentiles to bounds on aggregates (the paper's Appendix C).
 
 The largest aggregate over every game the intervals allow is the value of a Markov decision process: states are the
-joint strategies, the reward of (a, (e, r)) is the end of the interval on z[i, e, r], and what is decided is every move
+joint strategies, the reward of (a, (e, r)) is the end of the interval on z[i, e, r], and the decisions are the moves
 whose payoffs' intervals overlap. Raising such a move's probability to eta takes it from staying put, which always has
-room, so each is decided alone: on exactly when it leads to a higher value. With v the value of every state,
+enough, so each is decided alone: on exactly when it leads to a higher value. With v the value of every state,
 
     (T v)(s) = R(s) + gamma [v(s) + sum over moves of c(s, s') (v(s') - v(s))],
 
@@ -11,17 +11,17 @@ c = eta for a certain improvement, eta/50 for a structural tie, eta 1[v(s') > v(
 iteration solves v = T v; its linear systems are solved by BiCGSTAB, whose products (`untuned.judge.transitions`) are
 computed from the intervals themselves: memory grows with the number of states, not with its square.
 
-**Parts.** That lets one payoff be above 1/2 for one move and below it for another. Yet every algorithm has exactly 1/2
-against itself, on every environment: so every payoff is compared with many that are known, and cannot be on both sides
-of them. With ``parts`` each state also chooses a part of its interval, cut at 1/2 and perhaps further, and
+**Parts.** This lets one payoff be above 1/2 for one move and below it for another. But every algorithm has exactly 1/2
+against itself, on every environment: so every payoff is compared with many known ones, and cannot be on both sides of
+them. With ``parts`` each state also chooses a part of its interval, split at 1/2 and possibly further, and
 
     (T v)(s) = max over the parts of its interval of [ the same, with only that part for the state's own payoff ].
 
-In the states (i, .) themselves the reward is their own payoff, so there it ends where the part does. The truth is among
-what is allowed, so the bound is valid; it is never wider, and much narrower where many payoffs are near 1/2.
+In the states (i, .) the reward is their own payoff, so there it ends where the part does. The true game is among the
+allowed ones, so the bound is valid; it is never wider, and much narrower where many payoffs are near 1/2.
 
 Whatever v is, with rho = max (T v - v), the bound is at most (1 - gamma) mean(v) + rho: T is monotone and adding a
-constant c to v adds gamma c to T v, so v* <= v + rho/(1 - gamma). That is what is returned, with an allowance for
+constant c to v adds gamma c to T v, so v* <= v + rho/(1 - gamma). That bound is returned, with an allowance for
 rounding: stopping early makes a bound wider, never wrong.
 """
 
@@ -55,9 +55,9 @@ class Limits(NamedTuple):
     Attributes
     ----------
     policies
-        How many to try.
+        The largest number of policies.
     iterations
-        How many to spend on the system of each.
+        The largest number of iterations for the system of each.
     slack
         Stop when the bound is known to be this close to the best one.
     enough
@@ -66,7 +66,7 @@ class Limits(NamedTuple):
 
     policies: int = 100
     iterations: int = 300
-    # An aggregate is reported to four digits: a bound this much wider is as good, and an iteration cheaper.
+    # An aggregate is reported to four digits: a bound wider by this is as good, and saves an iteration.
     slack: float = 1e-11
     enough: float = -np.inf
 
@@ -75,15 +75,15 @@ LIMITS = Limits()
 
 
 class Goal(NamedTuple):
-    """What to maximise, on the equilibrium's average.
+    """A goal to maximise: a reward averaged over the equilibrium.
 
     Attributes
     ----------
     reward
-        Of every (environment, reference), of any sign.
+        Reward of every (environment, reference), of any sign.
     plus, minus
-        The algorithms whose payoffs stand in it, with their upper and lower ends; -1 for none. In their own rows the
-        reward ends where the part does that a state has chosen.
+        The algorithms whose payoffs it contains, by their upper and lower ends; -1 for none. In their own rows the
+        reward ends where the state's chosen part does.
     """
 
     reward: Floats
@@ -92,16 +92,16 @@ class Goal(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A bound, and how it was reached.
+    """A bound, with its certificate.
 
     Attributes
     ----------
     bound
         At least as large as every average the intervals allow.
     slack
-        How much larger than the largest it may be.
+        How much the bound may exceed the largest average.
     values
-        Of every state: where the next solution may begin.
+        Value of every state: where the next solution may begin.
     """
 
     bound: float
@@ -111,7 +111,7 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Bounds on every aggregate, all of which hold when all intervals on percentiles do.
+    """Bounds on every aggregate, which hold simultaneously when all intervals on percentiles do.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def propagated(
     boxes
         Intervals on the percentiles.
     parts
-        Into how many parts an interval is cut on each side of 1/2; 0, as published, leaves it whole.
+        The number of parts of an interval on each side of 1/2; 0, as published, leaves it whole.
     workers
         How many threads solve bounds at the same time; the numbers do not depend on it.
     advance
@@ -146,7 +146,7 @@ def propagated(
 
 
 def aggregate_goals(boxes: Boxes) -> list[Goal]:
-    """Return what bounds on all aggregates maximise: n of them from above, then n from below."""
+    """Return the goals of bounds on all aggregates: n upper ones, then n lower ones."""
     n = boxes.low_aer.shape[0]
     upper = [Goal(boxes.high_aer[i], plus=i) for i in range(n)]
     return upper + [Goal(-boxes.low_aer[i], minus=i) for i in range(n)]
@@ -192,7 +192,7 @@ def solutions(
 def solution(goal: Goal, made: Board, limits: Limits = LIMITS, start: Floats | None = None) -> tuple[Solution, Policy]:
     """Return the solution of one goal and its last policy, from the values ``start`` if they are given."""
     reward = np.ascontiguousarray(goal.reward, dtype=np.float64).ravel()
-    # Only differences of values decide anything: with rewards around zero, values stay small and their digits good.
+    # Only differences of values matter: with rewards around zero, values stay small and precise.
     centre = float(reward.mean())
     values = np.tile(reward - centre, (made.low.shape[0], 1)) if start is None else start.copy()
     policy = new_policy(made)
@@ -200,7 +200,7 @@ def solution(goal: Goal, made: Board, limits: Limits = LIMITS, start: Floats | N
     return Solution(bound, slack, values), policy
 
 
-# Bounds from the first policies may be worse than the one they began with, before they get good.
+# Bounds from the first policies may be worse than the initial one.
 _PATIENCE = 20
 _SWEEPS = 10
 
@@ -238,13 +238,13 @@ def _maximum(
         lowest, highest = extent(values)
         largest = max(abs(lowest), abs(highest))
         average = (1.0 - gamma) * column_mean(values, board.share)
-        # Sums of n + columns terms of size up to 2 eta |v|, and a mean: their rounding, generously.
+        # A generous allowance for rounding sums of n + columns terms of size up to 2 eta |v|, and a mean.
         rounding = 8.0 * np.finfo(np.float64).eps * ((n + columns) * largest + spread + abs(centre) + 1.0)
         # From below: with fall = min (T v - v), the greedy policy's own average is at least average + fall.
         gap = rho - fall
         found = centre + average + rho + rounding
         if not np.isfinite(found) or largest > 2.0 * (spread + 1.0) / (1.0 - gamma):
-            # No policy has such values: the solver broke down. Restart from the best.
+            # No policy has such values: the solver broke down. Restart from the best values.
             waited += 1
             if waited >= _PATIENCE:
                 break
@@ -262,12 +262,12 @@ def _maximum(
         if gap <= max(limits.slack, rounding) or waited >= _PATIENCE or best < limits.enough:
             break
 
-        # Where the last solution gained nothing the method may have broken down. Another residual may do better.
+        # If the last solution gained nothing, the method may have broken down. Another residual may do better.
         for _ in range(_SWEEPS if waited > 0 else 0):
             bicgstab.sweep(work, values)
             _residual(values, policy, board, rewards, work)
 
-        # Solve this policy's system, far enough for the next policy to be better.
+        # Solve this policy's system accurately enough for the next policy to be better.
         wanted = max(1e-3 * gap, 0.1 * limits.slack)
         bicgstab.begin(work)
         for _ in range(limits.iterations):

@@ -11,9 +11,9 @@ def ranks(score: Floats, low: Floats, high: Floats, resolution: float = 0.0) -> 
     """Return the ranks of scores with intervals, shape (n,).
 
     Rank: 1 + the number of strictly better scores, so that equal scores share the best of their places. Worst: n - the
-    number whose upper end is below my lower end. Best: 1 + the number whose lower end is above my upper end.
+    number whose upper end is below this lower end. Best: 1 + the number whose lower end is above this upper end.
 
-    Numbers that differ by no more than ``resolution`` are equal: what was computed to so many digits has no others.
+    Numbers that differ by no more than ``resolution``, their numerical precision, are equal.
     """
     n = score.shape[0]
     rank = 1 + np.count_nonzero(score[None, :] > score[:, None] + resolution, axis=1)
@@ -25,8 +25,8 @@ def ranks(score: Floats, low: Floats, high: Floats, resolution: float = 0.0) -> 
 def ranks_by_verdicts(score: Floats, pairs: Pairs) -> Ranks:
     """Return the ranks of scores whose differences are bounded, shape (n,).
 
-    Worst: n - the number that I am better than for certain. Best: 1 + the number that are better than I for certain.
-    Where the bounds come from intervals alone, this is what `ranks` returns.
+    Worst: n - the number that it is certainly better than. Best: 1 + the number that are certainly better. Where the
+    bounds come from intervals alone, this equals `ranks`.
     """
     better = pairs.better_ab
     rank = 1 + np.count_nonzero(score[None, :] > score[:, None] + RESOLUTION, axis=1)

@@ -1,4 +1,4 @@
-"""Simultaneous intervals on all percentiles, and which of them are known to be the same number."""
+"""Simultaneous intervals on all percentiles, and which percentiles are known to be equal."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from untuned.scores import Floats, Ints
 
-#: The number of all payoffs that are one half by construction, in `Boxes.same_aer` as `structural` makes it.
+#: The label of all payoffs that are one half by construction, in `Boxes.same_aer` from `structural`.
 ONE_HALF = 0
 
 
@@ -17,9 +17,9 @@ class Boxes:
     Attributes
     ----------
     low_aer, high_aer
-        The ends, inclusive; [0, 1] where nothing is known.
+        The ends, inclusive; [0, 1] where there are no trials.
     same_aer
-        Payoffs with the same number here are equal for certain, whatever they are: moves between them are ties.
+        Labels: payoffs with the same label are certainly equal, so moves between them are ties.
     share_e
         1/k for each of k variants of one environment, in the game; None where there are no variants.
     """
@@ -31,7 +31,7 @@ class Boxes:
 
 
 def structural(kinds: Ints) -> Ints:
-    """Return numbers [a, e, r] that are equal where payoffs are equal by construction.
+    """Return labels [a, e, r] that are equal where payoffs are equal by construction.
 
     That is: an algorithm against itself, or against one declared identical there, is 1/2 on every environment; and
     algorithms declared identical on an environment have the same payoffs there, as players and as references.
@@ -49,9 +49,9 @@ def structural(kinds: Ints) -> Ints:
 
 
 def equal_ends(low_aer: Floats, high_aer: Floats) -> Ints:
-    """Return numbers [a, e, r] that are equal where both ends of the intervals are: the paper's rule for ties.
+    """Return labels [a, e, r] that are equal where both ends of the intervals are: the paper's rule for ties.
 
-    It is not valid: opponents that are beaten in every trial have equal intervals and different payoffs.
+    It is invalid: opponents that are beaten in every trial have equal intervals and different payoffs.
     """
     ends = np.stack([low_aer.ravel(), high_aer.ravel()], axis=1)
     _, numbers = np.unique(ends, axis=0, return_inverse=True)

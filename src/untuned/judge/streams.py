@@ -1,4 +1,4 @@
-"""Random streams for compiled code: the same words and seeds as NumPy's, without its costs.
+"""Random streams for compiled code: the same words and seeds as NumPy's, but faster.
 
 NumPy draws words under the interpreter's lock, and seeds one generator at a time, which takes longer than
 resampling a small board. Here thousands are seeded at once, and kernels draw the words.
@@ -13,7 +13,7 @@ from untuned.judge.jit import INTERPRETED, kernel
 Words = NDArray[np.uint64]
 _Halves = NDArray[np.uint32]
 
-# Of `numpy.random.SeedSequence`, which promises to keep them. All its arithmetic is modulo 2^32.
+# Constants of `numpy.random.SeedSequence`, which NumPy guarantees not to change. All arithmetic is modulo 2^32.
 _MODULUS = 1 << 32
 _POOL_START, _POOL_FACTOR = 0x43B0D7E5, 0x931E8875
 _STATE_START, _STATE_FACTOR = 0x8B51F9DD, 0x58F38DED
@@ -22,7 +22,7 @@ _HALF = np.uint32(16)
 
 
 def streams(seed: int, count: int) -> Words:
-    """Return the seeded states of the streams 0 to ``count`` - 1, shape (count, 4); `skip_first` before drawing.
+    """Return the seeded states of the streams 0 to ``count`` - 1, shape (count, 4); call `skip_first` before drawing.
 
     Stream b is that of ``numpy.random.SFC64(numpy.random.SeedSequence(seed, spawn_key=(b,)))``. The seed makes a pool
     of four words, the same for all streams; b is then stirred into each, and the result is the state.
@@ -81,6 +81,6 @@ if INTERPRETED:
 
 @kernel
 def skip_first(stream: Words) -> None:
-    """Pass over the first words of a stream just seeded, in which its seed can still be seen."""
+    """Skip the first words of a newly seeded stream, which still depend visibly on its seed."""
     for _ in range(_SKIPPED):
         next_word(stream)

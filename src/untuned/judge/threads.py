@@ -1,4 +1,4 @@
-"""Map a function over items: on several threads or, with one worker, on none; and count what is done."""
+"""Map a function over items, on several threads or, with one worker, in the caller's; and report progress."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,14 +7,14 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Called with the name of the step, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and the total.
 Progress = Callable[[str, int, int], None]
 
 
 def mapped(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """Yield the results in the order of the items."""
     if workers <= 1:
-        # A thread costs as much as a small board.
+        # Starting a thread takes as long as a small board.
         yield from map(function, items)
         return
     with ThreadPoolExecutor(workers) as threads:

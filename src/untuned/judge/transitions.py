@@ -1,16 +1,16 @@
-"""Where a walk may go when payoffs are known by intervals only: the sums over moves that bounds are made of.
+"""Transitions of the walk when payoffs are known only by intervals: the sums over moves that bounds need.
 
-A policy says, for every joint strategy, which open moves are on: those to a strategy that it takes to be worth more. It
-also says what it takes the strategy's own payoff for: anything from ``bottom`` to ``top``, a part of its interval. A
-move is certain when the other payoff's interval lies wholly on one side of that part, impossible when on the other, and
-a tie when the two are the same number by construction.
+A policy determines, for every joint strategy, which open moves are on: those to a strategy that it values more. It
+also restricts the strategy's own payoff to a part of its interval, from ``bottom`` to ``top``. A move is certain when
+the other payoff's interval lies entirely on one side of that part, impossible when on the other side, and a tie when
+the two are the same number by construction.
 
-Nothing is stored per move. In short rows every move is computed anew. In long ones the sum over the moves that are on,
+Nothing is stored per move. In short rows every move is recomputed. In long ones the sum over the moves that are on,
 
     {high' < bottom} + {low' <= top, worth' > worth} - {high' < bottom, worth' > worth},
 
-is one prefix sum and two dominance sums, by Fenwick trees into which the row's strategies go in falling order of worth:
-O(K log K) for a row of K instead of O(K^2).
+is one prefix sum and two dominance sums, by Fenwick trees into which the row's strategies are inserted in descending
+order of worth: O(K log K) for a row of K instead of O(K^2).
 """
 
 from typing import NamedTuple
@@ -30,7 +30,7 @@ Numbers = NDArray[np.int32]
 LONG = 60
 
 HALF = 0.5
-#: The neighbours of one half: an end here stands for "anything below" and "anything above", one half excluded.
+#: The neighbouring floats of one half: an end here excludes one half itself.
 BELOW = float(np.nextafter(HALF, 0.0))
 ABOVE = float(np.nextafter(HALF, 1.0))
 
@@ -43,7 +43,7 @@ class Board(NamedTuple):
     low, high
         The ends of the intervals.
     same
-        Equal numbers for payoffs that are equal for certain.
+        Labels: payoffs with the same label are certainly equal.
     members
         ``[a, :]``: the columns of row a, those with equal payoffs side by side.
     first, end
@@ -59,7 +59,7 @@ class Board(NamedTuple):
     eta, gamma
         The game's constants.
     parts
-        Into how many parts the interval of a payoff is cut on each side of one half; 0 where it is left whole.
+        The number of parts of a payoff's interval on each side of one half; 0 where it is left whole.
     """
 
     low: Floats
@@ -87,18 +87,18 @@ class Policy(NamedTuple):
     Attributes
     ----------
     worth
-        Open moves are on where they lead to more.
+        The worth of every state; open moves are on where they lead to more.
     bottom, top
-        What each payoff is taken for: something between these.
+        The range to which each payoff is restricted.
     order
-        For long rows: the columns by falling worth; else empty, like what follows.
+        For long rows: the columns by descending worth; else empty, as are the following.
     low_rank, high_rank
         In that order: the places of each column's ends among the ends of the row, from 1.
     low_place, high_place
         In that order: how many lower ends are at most ``top``, and how many upper ends are below ``bottom``.
     climbs
-        ``[a, b, k]``: the first player's move from (a, k) to (b, k) is off (0), on (1) or a tie (2). Of all that could
-        be stored per move this is the small part, n bytes for a strategy, and the one that is slow to compute.
+        ``[a, b, k]``: the first player's move from (a, k) to (b, k) is off (0), on (1) or a tie (2). Only these moves
+        are stored: they take n bytes per strategy, and are slow to compute.
     """
 
     worth: Floats
@@ -120,12 +120,11 @@ def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LO
     boxes
         The intervals.
     parts
-        Into how many parts each is cut on either side of 1/2.
+        The number of parts of each on either side of 1/2.
     like
-        A board of other intervals on percentiles of which the same are equal: what it has in common need not be made
-        again.
+        A board of other intervals with the same equal percentiles: the arrays that both share are reused.
     long
-        Rows of at least so many columns get what their trees need.
+        Rows of at least this many columns get the data for trees.
     """
     n, m, _ = boxes.low_aer.shape
     shape = (n, m * n)
@@ -133,7 +132,7 @@ def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LO
     high = np.array(boxes.high_aer, dtype=np.float64).reshape(shape)
     if like is not None and shape[1] < long:
         return like._replace(low=low, high=high, parts=parts)
-    # Numbers keep their order, so that what is one half by construction comes first.
+    # Labels keep their order, so that payoffs that are one half by construction come first.
     _, numbers = np.unique(boxes.same_aer, return_inverse=True)
     same: Numbers = numbers.reshape(shape).astype(np.int32)
     members = np.argsort(same, axis=1, kind="stable")
@@ -178,16 +177,16 @@ def board(boxes: Boxes, parts: int, *, like: Board | None = None, long: int = LO
 
 @kernel(inline=True)
 def part_of(low: float, high: float, part: int, parts: int) -> tuple[float, float]:
-    """Return the ends of one of the 2 parts + 1 parts of an interval; together they have all of it.
+    """Return the ends of one of the 2 parts + 1 parts of an interval; together they cover it.
 
-    An interval around one half is cut there: parts below it, one half alone, parts above it. One on one side has as
-    many parts as the others have there; so with one part a side it stays whole, and narrower intervals never give wider
-    bounds.
+    An interval around one half is split there: parts below it, one half alone, parts above it. An interval on one side
+    has as many parts as others have on that side; so with one part per side it stays whole, and narrower intervals
+    never give wider bounds.
     """
     if low == high:
         return low, high
     if low > HALF or high < HALF:
-        # The last one again and again: all payoffs are looked at as often.
+        # The last part is repeated: all payoffs have the same number of parts.
         part = min(part, parts - 1)
     elif part == parts or (part < parts and low == HALF) or (part > parts and high == HALF):
         return HALF, HALF
@@ -196,14 +195,14 @@ def part_of(low: float, high: float, part: int, parts: int) -> tuple[float, floa
     else:
         low = ABOVE
         part -= parts + 1
-    # The ends themselves are kept as they are, whatever rounding does to the cuts.
+    # The outer ends stay exact, whatever rounding does to the inner ones.
     step = (high - low) / parts
     return (low + part * step if part > 0 else low), (low + (part + 1) * step if part + 1 < parts else high)
 
 
 @kernel
 def new_policy(board: Board) -> Policy:
-    """Return memory for a policy, whose payoffs are taken for anything in their intervals."""
+    """Return memory for a policy, whose payoffs are anything in their intervals."""
     n, columns = board.low.shape
     rows = board.by_high.shape[0]
     width = columns if rows > 0 else 0
@@ -222,7 +221,7 @@ def new_policy(board: Board) -> Policy:
 
 @kernel
 def rank_worth(policy: Policy, board: Board) -> None:
-    """Bring the order of long rows up to date with ``worth``."""
+    """Update the order of long rows after a change of ``worth``."""
     for a in range(policy.order.shape[0]):
         order = np.argsort(-policy.worth[a])
         for p in range(order.size):
@@ -234,7 +233,7 @@ def rank_worth(policy: Policy, board: Board) -> None:
 
 @kernel
 def settle(policy: Policy, board: Board) -> None:
-    """Bring what is kept of moves up to date with ``worth``, ``bottom`` and ``top``."""
+    """Update the stored moves after a change of ``worth``, ``bottom`` and ``top``."""
     for a in range(policy.low_place.shape[0]):
         lows = np.searchsorted(board.sorted_low[a], policy.top[a], side="right")
         highs = np.searchsorted(board.sorted_high[a], policy.bottom[a], side="left")
@@ -340,7 +339,7 @@ def _long_rows(values: Floats, policy: Policy, board: Board, image: Floats) -> N
 
 @kernel
 def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> None:
-    """Correct ties that were taken for open moves: a third faster than testing in the loops above."""
+    """Correct ties that were counted as open moves: a third faster than testing in the loops above."""
     n, columns = values.shape
     tie = 1.0 / POPULATION
     for a in range(n):
@@ -353,7 +352,7 @@ def _row_ties(values: Floats, policy: Policy, board: Board, image: Floats) -> No
                     value = board.share[j] * values[a, j]
                     total += tie * value - (value if policy.worth[a, j] > here else 0.0)
             if board.parts > 0 and policy.bottom[a, k] == policy.top[a, k] == HALF and board.same[a, k] != ONE_HALF:
-                # Taken for one half: it ties with all that are.
+                # Restricted to one half: it ties with all others that are.
                 for i in range(board.halves[a]):
                     j = board.members[a, i]
                     value = board.share[j] * values[a, j]

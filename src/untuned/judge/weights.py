@@ -18,7 +18,7 @@ Weights = str | Mapping[str, float] | Mapping[tuple[str, str], float] | ArrayLik
 
 
 def checked(weights: Weights) -> Weights:
-    """Return weights as a string, a dictionary or nested tuples: a copy, which can be compared."""
+    """Return a copy of the weights as a string, a dictionary or nested tuples, which can be compared."""
     if isinstance(weights, str):
         if weights not in (GAME, UNIFORM, BOTH):
             raise InvalidInput(
@@ -43,9 +43,9 @@ def _as_tuples(value: Any) -> Any:
 def weights_of(
     judging: Judging, algorithms: Sequence[str], environments: Sequence[str]
 ) -> dict[Weighting, Floats | None]:
-    """Return the weights q[e, r] of every ranking, None for those of the game, and refuse where nothing is to compare.
+    """Return the weights q[e, r] of every ranking, None for the game's; refuse tables with nothing to compare.
 
-    Of one environment there is no game: it is left out, unless it was the only ranking that was asked for.
+    With one environment there is no game: that ranking is left out, or refused if it was the only one requested.
     """
     if len(algorithms) == 1:
         raise InvalidInput(
@@ -75,7 +75,7 @@ def fixed(
     """Return the weights q[e, r], summing to 1; None for those of the game.
 
     An environment's weight is spread evenly over the references, that of a family over its variants. Weights need not
-    sum to 1. Equal weights are those of families; weights that are given by environment are taken as they are.
+    sum to 1. Equal weights are those of families; weights that are given by environment are used unchanged.
     """
     n, m = len(algorithms), len(environments)
     weights = checked(weights)
@@ -94,7 +94,7 @@ def fixed(
     largest = q_er.max()
     if largest <= 0:
         raise InvalidInput("all weights are 0: give some environment a positive one")
-    # By the largest first: the sum of finite numbers may overflow.
+    # Divide by the largest first: the sum of finite numbers may overflow.
     scaled: Floats = q_er / largest
     scaled /= scaled.sum()
     return scaled

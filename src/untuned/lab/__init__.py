@@ -1,4 +1,4 @@
-"""The lab: experiments on the interval methods themselves, on populations whose true values are known."""
+"""The lab: experiments on the interval methods, with populations whose true values are known."""
 
 from untuned.lab.contenders import Contender as Contender
 from untuned.lab.contenders import contender as contender

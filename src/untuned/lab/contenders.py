@@ -1,8 +1,8 @@
-"""What is put to the test: an interval method, as it is or modified on purpose.
+"""Contenders: the interval methods under test, unmodified or modified on purpose.
 
 ``"pbp-t@paper"`` is a method under the paper's conventions; ``"pairing*0.7"`` is one whose intervals are shrunk to 70 %
-of their length on either side of the estimate, which a test of coverage has to notice. ``"default"`` is what
-`untuned.evaluate` does when no method is named: one for the game's weights, another for equal ones.
+of their length on either side of the estimate, which a test of coverage must detect. ``"default"`` is what
+`untuned.evaluate` uses without a named method: one for the game's weights, another for equal ones.
 """
 
 import hashlib
@@ -30,15 +30,15 @@ class Contender:
     name
         ``"pairing"``, ``"pbp-t@paper"``, ``"pairing*0.7"``, ``"default"``.
     method
-        The interval method; of ``"default"`` the one for the game's weights.
+        The interval method; for ``"default"`` the one for the game's weights.
     conventions
         How ties and equal ends count.
     own
-        For a user's method, a hash of its function's code: its name alone would not show that it was changed. Functions
-        that it calls are not hashed.
+        For a user's method, a hash of its function's code, because its name does not show changes. Functions that it
+        calls are not hashed.
     factor
-        Of a method without intervals on percentiles: what its intervals on scores, differences and head-to-head
-        comparisons are shrunk to; 1 for those that are as they are.
+        For a method without intervals on percentiles: the factor that shrinks its intervals on scores, differences and
+        head-to-head comparisons; 1 for no shrinking.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Contender:
         return self.method.guaranteed and self.conventions == "valid"
 
     def judging(self, options: Judging) -> Judging:
-        """Return the options with this method, and weights that it goes with if none are given.
+        """Return the options with this method, and with weights that it supports if none are given.
 
         Parameters
         ----------
         options
-            What all contenders share. Without weights, methods for weights chosen beforehand get equal ones,
-            ``"default"`` both, and all others the game's.
+            The options that all contenders share. Without weights, methods for weights chosen beforehand get
+            equal ones, ``"default"`` both, and all others the game's.
         """
         default = self.name == _DEFAULT
         weights = options.weights
@@ -69,12 +69,12 @@ class Contender:
         return replace(options, intervals=intervals, conventions=self.conventions, weights=weights)
 
 
-#: What is put to the test when no method is named.
+#: The contenders when no method is named.
 _DEFAULT = "default"
 
 
 def contender(what: str | Method) -> Contender:
-    """Return what is put to the test, by its name; a user's `Method` is taken as it is.
+    """Return the contender of a name; a user's `Method` is used unchanged.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _own(chosen: Method) -> str:
 
 
 def contenders(names: Sequence[str | Method] | None, weights: object = None) -> tuple[Contender, ...]:
-    """Return what is put to the test: by default every method for these weights, the paper's also as published."""
+    """Return the contenders: by default every method for these weights, the paper's also as published."""
     if names is None:
         published = [f"{each.name}@paper" for each in METHODS.values() if each.published and weights != BOTH]
         fixed = [each.name for each in METHODS.values() if each.fixed and weights in (GAME, BOTH)]

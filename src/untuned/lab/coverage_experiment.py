@@ -1,8 +1,8 @@
 """Coverage of the intervals: every method judges thousands of data sets with known truth.
 
-Counted are the data sets in which any percentile, any aggregate score or any difference of two is outside its interval,
-and those in which any verdict is wrong; where there are head-to-head comparisons and statements on other weights, those
-as well, and all of them together, as the guarantee is.
+It counts the data sets in which any percentile, any aggregate score or any difference of two is outside its interval,
+and those in which any verdict is wrong; where there are head-to-head comparisons and statements on other weights, it
+counts errors in these, and errors in anything, which the guarantee is about.
 """
 
 import dataclasses
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 TRIALS = (10, 30, 100, 1_000)
 DATA_SETS = 200
 RESAMPLES = 1_000
-#: Cases that branching looks at. `untuned.evaluate` looks at thousands if need be, which here would take hours and
+#: The branching budget. `untuned.evaluate` bounds thousands of cases if necessary, which would take hours here and
 #: only decide more pairs.
 REFINE = 20
 CONFIDENCE = 0.95
-#: What can be wrong in a data set: its name in `Row`, and in sentences.
+#: Kinds of errors in a data set: the name in `Row`, and in sentences.
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
         "percentiles": "any z",
@@ -67,23 +67,23 @@ EVENTS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Row:
-    """What a method did on a population with a number of trials.
+    """The results of a method on a population with a number of trials.
 
     Attributes
     ----------
     population, method
         Their names.
     guaranteed
-        Whether the method guarantees its level here; one for a number of trials chosen beforehand guarantees nothing
+        Whether the method guarantees its level here; methods for a number of trials chosen beforehand guarantee nothing
         when results decide when to stop.
     trials
         For each algorithm on each environment; the maximum, if the experiment may stop earlier.
     every
         None for one look. Else the trials between two looks of an experiment that ends at the first verdict.
     data_sets
-        How many.
+        Number of data sets.
     percentiles, aggregates, differences, verdicts
-        In how many any of them was missed or wrong, at any look; None for percentiles without intervals.
+        Rates of data sets in which any was missed or wrong, at any look; None for percentiles without intervals.
     decided
         The proportion of pairs with a verdict, at the end.
     width, percentile_width
@@ -91,15 +91,15 @@ class Row:
     stopped_at
         The mean number of trials at the end.
     seconds
-        For a data set.
+        Seconds per data set.
     wins
-        In how many data sets any head-to-head interval or verdict was wrong; None where there are none.
+        Rate of data sets in which any head-to-head interval or verdict was wrong; None where there are none.
     caps
-        In how many any verdict was wrong under weights within its cap; None where there are none.
+        Rate of data sets in which any verdict was wrong under weights within its cap; None where there are none.
     anything
-        In how many anything of all this was wrong; None where it all follows from percentiles.
+        Rate of data sets in which any of this was wrong; None where everything follows from percentiles.
     weights
-        Under which weights: ``"game"``, ``"uniform"``, ``"both"`` or ``"given"``.
+        The kind of weights: ``"game"``, ``"uniform"``, ``"both"`` or ``"given"``.
     """
 
     population: str
@@ -123,17 +123,17 @@ class Row:
     weights: str = GAME
 
     def events(self) -> dict[str, Rate]:
-        """Return the rates that there are, by name."""
+        """Return the available rates, by name."""
         rates = {name: getattr(self, name) for name in EVENTS}
         return {name: rate for name, rate in rates.items() if rate is not None}
 
     def finding(self, delta: float) -> Finding:
-        """Return whether the level was kept: broken as soon as one rate says so, kept if all do.
+        """Return whether the method held its level: broken if one rate shows it, kept if all do.
 
         Parameters
         ----------
         delta
-            The probability with which anything may be wrong.
+            The allowed probability that anything is wrong.
         """
         findings = {rate.finding(delta) for rate in self.events().values()}
         return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
@@ -154,11 +154,11 @@ class Worst:
     Attributes
     ----------
     event
-        What it gets wrong there, a name of `EVENTS`.
+        The error, a name of `EVENTS`.
     row
-        On which population, with how many trials.
+        The population and number of trials.
     rate
-        How often.
+        The rate of the error.
     """
 
     event: str
@@ -175,11 +175,11 @@ class Coverage:
     rows
         One for each population, number of trials and method.
     delta
-        How often a method may fail.
+        The allowed rate of failure.
     populations
-        What each of them is, by name.
+        Their descriptions, by name.
     settings
-        Everything that decides the numbers.
+        Everything that determines the numbers.
     """
 
     rows: tuple[Row, ...]
@@ -189,7 +189,7 @@ class Coverage:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """What could be wrong: the names of `EVENTS` that any row has a rate of."""
+        """The names of `EVENTS` for which any row has a rate."""
         return tuple(event for event in EVENTS if any(event in row.events() for row in self.rows))
 
     @property
@@ -200,34 +200,34 @@ class Coverage:
     def of(self, method: str) -> tuple[Row, ...]:
         """Return the rows of a method."""
         if method not in self.methods:
-            raise UnknownName("method", method, self.methods, "These were put to the test")
+            raise UnknownName("method", method, self.methods, "These were tested")
         return tuple(row for row in self.rows if row.method == method)
 
     def broken(self, method: str | None = None) -> tuple[Row, ...]:
-        """Return the rows whose rate is above delta beyond doubt: a lower limit above it.
+        """Return the rows whose rate is significantly above delta: its lower limit is above delta.
 
         Parameters
         ----------
         method
-            Of one method only; None for all.
+            Only the rows of this method; None for all.
         """
         rows = self.rows if method is None else self.of(method)
         return tuple(row for row in rows if row.finding(self.delta) == "broken")
 
     def finding(self, method: str) -> Finding:
-        """Return whether a method kept its level: broken as soon as one row says so, kept if all do."""
+        """Return whether a method held its level: broken if one row shows it, kept if all do."""
         findings = {row.finding(self.delta) for row in self.of(method)}
         return "broken" if "broken" in findings else "open" if "open" in findings else "kept"
 
     def worst(self, method: str, event: str | None = None) -> Worst | None:
-        """Return where a method fails most often, in anything or in one thing.
+        """Return where a method fails most often, in any kind of error or in one.
 
         Parameters
         ----------
         method
             The name of a method of `methods`.
         event
-            The failure that counts, one of those of `Row.events`; None for any.
+            The kind of error, one of those of `Row.events`; None for any.
         """
         cases = [
             Worst(name, row, rate)
@@ -235,7 +235,7 @@ class Coverage:
             for name, rate in row.events().items()
             if event in (None, name)
         ]
-        # Where nothing ever fails, the fewest data sets say least.
+        # Without any failure, the row with the fewest data sets is the least certain.
         return max(cases, key=lambda case: (case.rate.low, case.rate.rate, case.rate.high), default=None)
 
     def decided(self, method: str, trials: int, every: int | None = None) -> float | None:
@@ -290,7 +290,7 @@ class Coverage:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What was found, a sentence for each method."""
+        """The results, a sentence for each method."""
         return tuple(self._sentence(method) for method in self.methods)
 
     def _sentence(self, method: str) -> str:
@@ -347,12 +347,12 @@ class Coverage:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Coverage":
-        """Return what `to_dict` was made from.
+        """Return the record from the output of `to_dict`.
 
         Parameters
         ----------
         facts
-            What `to_dict` returned.
+            The output of `to_dict`.
         """
         rows = []
         for each in facts["rows"]:
@@ -386,11 +386,11 @@ def coverage(
     Parameters
     ----------
     populations
-        Names of those that `untuned.lab.populations` returns, your own `Population` objects, or a `ScoreTable` that is
-        taken as the whole population. By default all known ones.
+        Names of populations of `untuned.lab.populations`, your own `Population` objects, or a `ScoreTable` that is
+        treated as the whole population. By default all known ones.
     methods
-        Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one whose
-        intervals are shrunk, ``"default"`` what `untuned.evaluate` does. By default all, and the paper's also as
+        Names of interval methods; ``"pbp-t@paper"`` is one under the paper's conventions, ``"pairing*0.7"`` one with
+        shrunk intervals, ``"default"`` the default of `untuned.evaluate`. By default all, and the paper's also as
         published.
     trials
         For each algorithm on each environment; by default 10, 30, 100 and 1,000.
@@ -398,35 +398,35 @@ def coverage(
         For each population and number of trials; a list has one number for each of ``trials``. All methods get the
         same. 200 by default.
     delta
-        How often a method may fail, in (0, 0.5]; 0.05 by default.
+        The allowed rate of failure, in (0, 0.5]; 0.05 by default.
     weights
         As for `untuned.evaluate`: ``"game"``, ``"uniform"``, ``"both"``, or weights of environments. By default the
         game's, equal ones for a method that is for weights chosen beforehand, and both for ``"default"``.
     every
-        Look after every so many trials, and stop at the first verdict; ``trials`` are then the most. By default there
-        is one look.
+        The number of trials between looks; the experiment stops at the first verdict, or after ``trials``. By default
+        there is one look.
     confidence
-        Of the limits of rates, 0.95 by default.
+        Confidence level of the limits of rates, 0.95 by default.
     refine
-        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default,
-        which takes longer and decides more pairs.
+        Branching budget for a pair, 20 by default; None for the default of `untuned.evaluate`, which takes longer and
+        decides more pairs.
     resamples
-        Of the bootstrap, 1,000 by default.
+        Number of resamples, 1,000 by default.
     seed
-        Where random numbers begin; 0 by default.
+        Seed of the random numbers; 0 by default.
     workers
-        How many processes. No number but the time depends on it.
+        Number of processes. It affects only the duration.
     record
-        The journal: a file that keeps what is finished. Called again, only the rest is done.
+        The journal: a file that keeps finished work units. The same call resumes from it.
     progress
-        Called with how many pieces of work are done, and how many there are.
+        Called with the number of finished work units, and the total.
     stop
-        Polled a few times a second; when it returns True, what is finished is kept in the journal.
+        Polled several times per second; when it returns True, finished work units stay in the journal.
 
     Raises
     ------
     Stopped
-        When ``stop`` returned True before everything was done.
+        When ``stop`` returned True before all work units were done.
     """
     chosen = _populations(populations)
     judging = Judging(delta=delta, weights=weights, seed=seed, refine=refine, resamples=resamples)

@@ -1,4 +1,4 @@
-"""One data set from a population with known truth: what a method says of it, and what of that is wrong."""
+"""One data set from a population with known truth: a method's evaluation of it, and its errors."""
 
 import time
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from untuned.lab.population_types import Population, Truth
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs
 
-#: A miss by less than this is rounding, and aggregates that differ by less are the same.
+#: A miss by less than this is rounding; aggregates that differ by less are equal.
 ROUNDING = 1e-11
 # Caps come from bisection.
 _CAP_ROUNDING = 1e-8
@@ -21,15 +21,15 @@ _CAP_ROUNDING = 1e-8
 
 @dataclass(frozen=True)
 class Design:
-    """How many trials there are, and when results are looked at.
+    """The number of trials, and when to look at the results.
 
     Attributes
     ----------
     trials
         For each algorithm on each environment.
     every
-        None for one look, at the end. Else there is a look after every so many trials, and the experiment ends at the
-        first that shows a difference between any two algorithms.
+        None for one look, at the end. Else the number of trials between looks; the experiment ends at the first look
+        that shows a difference between any two algorithms.
     """
 
     trials: int
@@ -44,7 +44,7 @@ class Design:
 
 @dataclass
 class Tally:
-    """What was wrong, and what was found, over some data sets.
+    """Counts of errors and verdicts over some data sets.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Tally:
     caps
         Data sets in which any verdict fails under weights within its cap; None where there are none.
     anything
-        Data sets in which any of all this was wrong; None where it all follows from percentiles.
+        Data sets in which any of this was wrong; None where everything follows from percentiles.
     decided
         Pairs with a verdict, at the last look, over all rankings.
     width, percentile_width
@@ -68,7 +68,7 @@ class Tally:
     trials
         Sum over data sets of the trials at which they ended.
     seconds
-        Spent on judging.
+        Seconds spent on judging.
     """
 
     data_sets: int = 0
@@ -86,7 +86,7 @@ class Tally:
     seconds: float = 0.0
 
     def add(self, other: "Tally") -> None:
-        """Add what was found in other data sets."""
+        """Add the counts of other data sets."""
         self.data_sets += other.data_sets
         self.percentiles = _sum(self.percentiles, other.percentiles)
         self.aggregates += other.aggregates
@@ -110,7 +110,7 @@ def _sum(one: _Number | None, other: _Number | None) -> _Number | None:
 
 
 def data_set(population: Population, design: Design, seed: int, number: int) -> ScoreTable:
-    """Return data set ``number``: it depends on the population, the number of trials and the seed, on no method."""
+    """Return data set ``number``: it depends on the population, the number of trials and the seed alone."""
     name = [*population.name.encode()]
     return population.sample(design.trials, np.random.default_rng([seed, number, design.trials, len(name), *name]))
 
@@ -118,7 +118,7 @@ def data_set(population: Population, design: Design, seed: int, number: int) -> 
 def experiment(
     population: Population, truth: Truth, contender: Contender, design: Design, judging: Judging, number: int
 ) -> Tally:
-    """Return what a method gets wrong in a data set."""
+    """Return a method's errors in a data set."""
     table = data_set(population, design, judging.seed, number)
     found = Tally(data_sets=1)
     for trials in design.looks():
@@ -166,7 +166,7 @@ def _shrunk(evaluation: Evaluation, factor: float) -> Evaluation:
 
 
 def compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
-    """Count what is wrong at this look, and what it shows."""
+    """Count the errors and verdicts of this look."""
     aggregates = differences = verdicts = False
     caps: bool | None = None
     widths = []
@@ -192,7 +192,7 @@ def compare(found: Tally, evaluation: Evaluation, truth: Truth) -> None:
         "wins": wins,
         "caps": caps,
     }
-    # Where everything follows from the percentiles of one ranking, they are counted already.
+    # Where everything follows from the percentiles of one ranking, the errors are counted already.
     together = len(widths) > 1 or wins is not None
     wrong["anything"] = any(wrong.values()) if together else None
     for event, happened in wrong.items():
@@ -229,8 +229,8 @@ def _is_win_wrong(evaluation: Evaluation, truth: Truth) -> bool | None:
 def _is_cap_wrong(ranking: Ranking, truth: Truth) -> bool:
     """Return whether any verdict fails under a weighting within its cap.
 
-    The worst weighting gives as much weight as it may to the environments with the smallest differences: a fractional
-    knapsack.
+    The worst weighting gives the largest allowed weights to the environments with the smallest differences: a
+    fractional knapsack.
     """
     assert ranking.cap_ab is not None
     weights_e = ranking.q_er.sum(axis=1)

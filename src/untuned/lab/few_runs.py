@@ -1,7 +1,7 @@
-"""Populations of many environments for few runs: where weights are chosen beforehand, what is hard there.
+"""Populations of many environments with few runs: the hard cases for weights chosen beforehand.
 
-In most of them all algorithms are equally good under equal weights, exactly, although none of them is on any
-environment: every verdict is wrong, and so is every head-to-head verdict. They are meant for about five trials.
+In most of them all algorithms are exactly equal under equal weights, although they differ on every environment: every
+verdict is wrong, and so is every head-to-head verdict. They are meant for about five trials.
 """
 
 import math

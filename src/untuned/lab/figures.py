@@ -30,7 +30,7 @@ _STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": Fa
 
 
 def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
-    """Draw how often each method fails in one thing: a mark for each experiment, with its limits.
+    """Draw the rates of one kind of error by method: a mark for each experiment, with its limits.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def draw_decided(coverage: Coverage, ax: "Axes") -> None:
 
 
 def coverage_figure(coverage: Coverage) -> Figure:
-    """Return a page: how often each method fails in each thing, and how many pairs it decides."""
+    """Return a page: each method's rates of every kind of error, and how many pairs it decides."""
     methods = len(coverage.methods)
     shrunk = any(map(_on_purpose, coverage.methods))
     with mpl.rc_context(_STYLE):

@@ -1,4 +1,4 @@
-"""`Journal`: finished pieces of work in a file, a line of JSON each, which survives kill -9."""
+"""`Journal`: a file of finished work units, one JSON line each, which survives kill -9."""
 
 import json
 import os
@@ -11,18 +11,18 @@ from untuned.errors import StoreError
 #: Anything that JSON can hold.
 Facts = Mapping[str, Any]
 
-#: The key of a piece of work, and its result.
+#: The key of a work unit, and its result.
 Entry = tuple[Facts, Facts]
 
-#: How every line begins; other lines were written by another program.
+#: The start of every line; other lines were written by another program.
 _BEGINNING = b'{"key": '
 
 
 class Journal:
-    """Finished pieces of work by their keys.
+    """Finished work units by their keys.
 
-    A line is on the disk when `add` returns, so a process that is killed loses nothing that was added. A last line that
-    was cut off is ignored; its piece gets a new line when it is done again.
+    A line is on disk when `add` returns, so a process that is killed loses nothing that was added. A truncated last
+    line is ignored; its work unit gets a new line when it is done again.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Journal:
                 entry = json.loads(line)
                 self._found[_text(entry["key"])] = entry["facts"]
             except (ValueError, TypeError, KeyError):
-                # A line that was cut off when the process ended, at the end or, if others followed, within the file.
+                # A line truncated when the process ended: at the end of the file or, if others followed, within it.
                 if number == 1 and line[: len(_BEGINNING)] != _BEGINNING[: len(line)]:
                     raise StoreError(
                         f"{path} was not written by untuned coverage: its first line is something else. Choose another "
@@ -59,11 +59,11 @@ class Journal:
                     ) from None
 
     def get(self, key: Facts) -> Facts | None:
-        """Return the result of a piece of work, None if it is not finished."""
+        """Return the result of a work unit, None if it is not finished."""
         return self._found.get(_text(key))
 
     def add(self, results: Sequence[Entry], /) -> None:
-        """Keep the results of pieces of work."""
+        """Store the results of work units."""
         self._found |= {_text(key): facts for key, facts in results}
         if self.path is None:
             return

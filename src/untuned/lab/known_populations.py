@@ -1,4 +1,4 @@
-"""The populations that intervals are tested on: each is hard in its own way and has a known truth."""
+"""The test populations of intervals: each is hard in a different way and has a known truth."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -18,7 +18,7 @@ def _shifted(*means: float) -> list[Law]:
 
 
 def _learns(probability: Fraction, law: Law) -> Law:
-    """Return a law with this probability, and else the worst score: the trial diverged."""
+    """Return a law with this probability, otherwise the worst score: the trial diverged."""
     return mixture(probability, law, point(-1000.0))
 
 

@@ -24,7 +24,7 @@ class Part:
     weight
         Its probability.
     mean, deviation
-        Of the normal distribution; a deviation of 0 is a point.
+        Mean and standard deviation of the normal distribution; a deviation of 0 is a point.
     """
 
     weight: Fraction
@@ -66,7 +66,7 @@ def two(low: float, high: float, probability: Fraction) -> Law:
     low, high
         The two scores.
     probability
-        Of the second.
+        Probability of the second.
     """
     return (Part(1 - probability, low), Part(probability, high))
 

@@ -1,4 +1,4 @@
-"""Kinds of populations: scores that can be drawn again and again, and the truth about them."""
+"""Kinds of populations: distributions of scores to draw from, with known true values."""
 
 import hashlib
 import string
@@ -44,7 +44,7 @@ class Truth:
         Parameters
         ----------
         ranking
-            Whose weights count; the game's are those of the true game, all others were chosen beforehand.
+            The ranking with the weights; the game's are those of the true game, all others were chosen beforehand.
         """
         return self.y_a if ranking.weights == GAME else aggregate(self.z_aer, ranking.q_er)
 
@@ -177,7 +177,7 @@ class KnownPopulation(Population):
     def truth(self, payoff: Payoff) -> Truth:
         """Return percentiles and aggregates when ties count as ``payoff`` says."""
         z_aer = percentiles(self.laws, payoff)
-        # What is declared to be the same has the payoff of an algorithm against itself, whatever ties count.
+        # Algorithms declared identical have the payoff of an algorithm against itself, whatever the payoff of ties.
         kinds = self.sample(1, np.random.default_rng(0)).kinds
         same_aer = np.array([[kind[a] == kind for kind in kinds] for a in range(len(self.laws))])
         return true_game(np.where(same_aer, SELF, z_aer))
@@ -220,14 +220,14 @@ class KnownPopulation(Population):
 
 
 class CollectedPopulation(Population):
-    """A user's scores, taken as the whole population: samples are drawn from them, and their truth is exact.
+    """A user's scores, treated as the whole population: samples are drawn from them, and their truth is exact.
 
     Parameters
     ----------
     table
         Every cell must have scores. Algorithms declared to be the same share theirs.
     name
-        What it is called.
+        Its name.
     """
 
     def __init__(self, table: ScoreTable, name: str = "as collected") -> None:

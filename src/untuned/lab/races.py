@@ -1,7 +1,7 @@
-"""Simulated races: trials of populations with known truth, and whatever a race says of them that is wrong.
+"""Simulated races: trials from populations with known truth, and the errors of a race.
 
-A race may be led astray on purpose: by a rule that repeats what was unlucky, by goals that change, by being stopped in
-the middle of rounds and taken up again. Its guarantee holds all the same.
+A race may be misled on purpose: by a rule that repeats unlucky cells, by changing goals, by stopping it within rounds
+and resuming. Its guarantee must still hold.
 """
 
 import copy
@@ -28,9 +28,9 @@ from untuned.races.rules import Rule, View, equal, rule_of
 from untuned.races.standing import UnderTheGame
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: Rules that no one would choose, for tests of the guarantee: see `haphazard` and `chasing`.
+#: Adversarial rules, for tests of the guarantee: see `haphazard` and `chasing`.
 ADVERSARIES = ("haphazard", "chasing")
-#: Trials of every cell that are drawn at once, at first; later as many as there are.
+#: Trials of every cell that are drawn at first; later draws double the number.
 _DRAWN = 64
 
 
@@ -40,11 +40,11 @@ class Simulation:
     Parameters
     ----------
     population
-        What is drawn from. Cells have as many trials as the race wants, whatever their shares are.
+        The population to draw from. Cells have as many trials as the race wants, whatever their shares are.
     cost_ae
         Seconds per trial. There is no other clock.
     seed
-        Where random numbers begin.
+        Seed of the random numbers.
     workers
         How many trials run at the same time.
     judging
@@ -75,7 +75,7 @@ class Simulation:
         self._log: list[Mapping[str, Any]] = [{"kind": "declared", **declared, **names}]
 
     def _draws(self, trials: int) -> ScoreTable:
-        """Return at least so many trials of every cell."""
+        """Return at least this many trials of every cell."""
         while not self._drawn or self._drawn[-1].cells[0][0].size < trials:
             past = self._drawn.pop() if self._drawn else None
             size = _DRAWN if past is None else past.cells[0][0].size
@@ -115,11 +115,11 @@ class Simulation:
 
     @property
     def seconds(self) -> float:
-        """What all trials cost one worker."""
+        """The time that all trials take one worker."""
         return float((self._trials_ae * self._cost_ae).sum())
 
     def elapsed(self) -> float:
-        """Return the seconds of collecting since the race was begun or taken up."""
+        """Return the seconds of collecting since the race was started or resumed."""
         return (self.seconds - self._begun) / self.workers
 
     def taken_up(self) -> "Simulation":
@@ -144,15 +144,15 @@ class Course:
     Attributes
     ----------
     goals
-        One after the other: when one is reached or given up, the race continues with the next.
+        The goals in sequence: when one is reached or given up, the race continues with the next.
     rule
         One of `untuned.races.rules.RULES` or of `ADVERSARIES`.
     judging
         Delta and weights.
     budget
-        Of all goals together.
+        Budget of all goals together.
     stops
-        The probability of being stopped, whenever the race asks, which it does before every cell of a round.
+        The probability of being stopped at each check, one before every cell of a round.
     """
 
     goals: tuple[str, ...]
@@ -164,16 +164,16 @@ class Course:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a race went, and what of it was wrong.
+    """The result of a race, and its errors.
 
     Attributes
     ----------
     ending
-        Under the last goal.
+        How the race ended under the last goal.
     trials, rounds, sessions
         How many.
     seconds
-        Of one worker.
+        Seconds of one worker.
     decided
         Pairs with a verdict, at the end, over all weightings.
     verdicts
@@ -181,9 +181,9 @@ class Outcome:
     bounds
         Whether any bound on a difference ever missed it.
     within
-        Whether any goal was called reached because of a difference that is larger than that.
+        Whether any goal with "within" was declared reached despite a larger difference.
     evaluation
-        Whether anything in the evaluation of all rounds was wrong; None if there was none.
+        Whether anything in the evaluation of all rounds was wrong; None without an evaluation.
     """
 
     ending: Ending
@@ -199,25 +199,25 @@ class Outcome:
 
     @property
     def anything(self) -> bool:
-        """Whether anything at all was wrong."""
+        """Whether anything was wrong."""
         return self.verdicts or self.bounds or self.within or bool(self.evaluation)
 
 
 def simulated(
     population: Population, course: Course, cost_ae: Floats, seed: int, *, workers: int = 1, evaluated: bool = True
 ) -> Outcome:
-    """Run a race, and return what of it was wrong.
+    """Run a race, and return its errors.
 
     Parameters
     ----------
     population
-        With known truth.
+        The population, with known truth.
     course
-        How it is run.
+        How the race is run.
     cost_ae
         Seconds per trial.
     seed
-        Decides everything that is random.
+        Determines everything random.
     workers
         How many trials run at the same time.
     evaluated
@@ -260,7 +260,7 @@ def simulated(
 
 
 def _stopping(probability: float, rng: np.random.Generator) -> Callable[[], bool]:
-    """Return what stops a race at some moment, and says so from then on."""
+    """Return a stop function that becomes True at a random moment, and stays True."""
     stopped = False
 
     def stop() -> bool:
@@ -291,12 +291,12 @@ def _is_bound_missed(look: Look, y: Mapping[str, Floats]) -> bool:
 
 
 def _is_certificate_wrong(goal: Goal, look: Look, y: Mapping[str, Floats], algorithms: Sequence[str]) -> bool:
-    """Return whether a pair that was left undecided differs by so much that it matters."""
+    """Return whether an undecided pair differs by more than the goal allows."""
 
     def wrong(known: Known, gap_ab: Floats) -> bool:
         for ahead, behind in goal.asked(known, algorithms):
             if not known.decided(ahead, behind) and not known.same_ab[ahead, behind]:
-                # Of the best it is only said that none is better by so much.
+                # For the best, the goal only states that none is better by more than that.
                 gap = -gap_ab[ahead, behind] if goal.kind in ("best", "top") else abs(gap_ab[ahead, behind])
                 if gap >= goal.within + ROUNDING:
                     return True
@@ -334,9 +334,9 @@ def haphazard(seed: int) -> Rule:
 
 
 def chasing(truth: Truth) -> Rule:
-    """Return a rule that knows the truth and wants a wrong verdict, the one that is nearest.
+    """Return a rule that knows the truth and tries to cause a wrong verdict, the one that is closest.
 
-    What was unlucky for it is repeated, and what was lucky is left as it is.
+    It repeats the cells whose results were unlucky for it, and leaves the lucky ones.
     """
 
     def rule(view: View) -> Floats:

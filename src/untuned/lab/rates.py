@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from untuned.errors import InvalidInput
 
-#: Of a promise to fail no more often than delta: it is kept, it is broken, or there are too few data sets to say.
+#: Findings about a level delta: it is kept, it is broken, or there are too few data sets to say.
 Finding = Literal["kept", "broken", "open"]
 
 
@@ -16,9 +16,9 @@ class Rate:
     Attributes
     ----------
     count, total
-        In how many of all cases it happened.
+        The number of cases in which it happened, and of all cases.
     low, high
-        Limits of the probability that it happens.
+        Confidence limits of its probability.
     """
 
     count: int
@@ -33,9 +33,9 @@ class Rate:
         Parameters
         ----------
         count, total
-            How often it happened, and how often it could have.
+            How often it happened, and the number of cases.
         confidence
-            Of the limits.
+            Confidence level of the limits.
         """
         # Imported here: reading a journal of finished work needs no statistics.
         from scipy.stats import beta
@@ -53,7 +53,7 @@ class Rate:
         return self.count / self.total
 
     def finding(self, delta: float) -> Finding:
-        """Return what this says of a promise to fail no more often than ``delta``."""
+        """Return whether the rate shows that a level ``delta`` is kept or broken."""
         if self.low > delta:
             return "broken"
         return "kept" if self.high <= delta else "open"

@@ -1,6 +1,6 @@
-"""The lab's work on the engines that collect trials: a journal keeps each piece when it is done.
+"""Running the lab's work units on the engines that collect trials: a journal keeps each when it is done.
 
-The result of a piece depends on the piece alone, so the number of workers changes nothing.
+The result of a work unit depends on nothing else, so the number of workers does not matter.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,24 +18,24 @@ from untuned.lab.journal import Entry, Facts, Journal
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
 
-#: Called with how many pieces are done, and how many there are.
+#: Called with the number of finished work units, and the total.
 Progress = Callable[[int, int], None]
-#: Does a piece with what all pieces share; None when it was stopped.
+#: Does a work unit with the shared data; None when it was stopped.
 Function = Callable[[Shared, Piece, Stop], Facts | None]
 
 
 @dataclass(frozen=True)
 class Pieces(Generic[Shared, Piece]):
-    """Pieces that share something, as work that an engine does by number.
+    """Work units with shared data, as work that an engine does by number.
 
     Attributes
     ----------
     function
-        Does a piece; a function of a module, so that worker processes find it.
+        Does a work unit; a function of a module, so that worker processes find it.
     shared
-        What every piece needs, sent to each worker process once.
+        The data that every work unit needs, sent to each worker process once.
     pieces
-        With the key of each in the journal.
+        The work units, with the key of each in the journal.
     """
 
     function: Function[Shared, Piece]
@@ -48,7 +48,7 @@ class Pieces(Generic[Shared, Piece]):
     isolate: bool = False
 
     def do(self, number: int, stop: Stop | None) -> Entry:
-        """Return the key of a piece, and its result."""
+        """Return the key of a work unit, and its result."""
         key, piece = self.pieces[number]
         facts = self.function(self.shared, piece, stop or _never)
         if facts is None:
@@ -56,14 +56,14 @@ class Pieces(Generic[Shared, Piece]):
         return key, facts
 
     def failed(self, number: int, message: str, seconds: float) -> Entry:
-        """Raise: an experiment that cannot be done has no result."""
+        """Raise: an experiment with a failed work unit has no result."""
         raise UntunedError(
-            f"piece {number} of {self.name} was not done, {message}: what is finished is kept, rerun to resume. Was "
+            f"work unit {number} of {self.name} was not done, {message}: finished ones are kept, rerun to resume. Was "
             "there enough memory? One worker needs no worker process"
         )
 
     def out_of_memory(self, result: Entry) -> None:
-        """Return None: pieces have no limit."""
+        """Return None: work units have no time limit."""
 
 
 def run(
@@ -76,25 +76,25 @@ def run(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> list[Facts]:
-    """Return the results of all pieces, in their order; those in the journal are not done again.
+    """Return the results of all work units, in order; those in the journal are not done again.
 
     Parameters
     ----------
     function, shared, pieces
         As for `Pieces`.
     journal
-        Keeps what is finished.
+        Keeps finished work units.
     workers
-        How many worker processes; with one, everything happens in this process.
+        Number of worker processes; with one, all work is done in this process.
     progress
-        Called with how many pieces are done, and how many there are.
+        Called with the number of finished work units, and the total.
     stop
-        Polled a few times a second.
+        Polled several times per second.
 
     Raises
     ------
     Stopped
-        When ``stop`` returned True before everything was done; what is finished is in the journal.
+        When ``stop`` returned True before all were done; finished work units are in the journal.
     """
     todo = np.array([n for n, (key, _) in enumerate(pieces) if journal.get(key) is None], dtype=np.int64)
     done = len(pieces) - todo.size

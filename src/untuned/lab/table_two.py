@@ -1,12 +1,12 @@
-"""The paper's own test of its intervals (its Table 2): how often the estimates of other samples are outside of them.
+"""The paper's own test of its intervals (its Table 2): how often they miss the estimates of other samples.
 
 The paper draws 1,000 samples of each size from 11.14 million scores per cell, none of which is in two samples. Here
 samples are drawn, with replacement, from the scores that were collected. So every sample consists of
 independent trials from a known population, and intervals can be compared with its truth as well; the price is a
 population with only as many different scores as were collected.
 
-The estimate of another sample is not the truth. It is off by as much as the interval's own estimate, so an interval
-that contains the truth as often as it says misses other estimates more often.
+The estimate of another sample is not the truth. It varies as much as the interval's own estimate, so an interval that
+holds its level for the truth misses other estimates more often.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ from untuned.scores import Floats, ScoreTable
 
 #: The sizes of the paper's samples.
 TRIALS = (10, 30, 100, 1_000, 10_000)
-#: How many samples there are by default: fewer where each takes seconds.
+#: The default numbers of samples: fewer where each takes seconds.
 SAMPLES = (300, 300, 300, 100, 30)
 RESAMPLES = 10_000
 METHODS = ("pbp@paper", "pbp-t@paper", "bootstrap@paper", "pairing")
@@ -71,7 +71,7 @@ PUBLISHED: Mapping[str, Mapping[int, tuple[float, float]]] = MappingProxyType(
 )
 #: Its level.
 _DELTA = 0.05
-#: The version of what is kept of finished work: another number makes it run again.
+#: The format version of finished work: a change makes it run again.
 _FORM = 2
 #: The four algorithms and nine environments of that test, with as many trials as are collected by default.
 STUDY = Study(
@@ -104,9 +104,9 @@ class Replicates:
     width
         Mean width of the intervals.
     published_failures, published_significant
-        What the paper has, if it has this line.
+        The paper's figures, if it has this line.
     seconds
-        For a sample.
+        Seconds per sample.
     """
 
     method: str
@@ -136,9 +136,9 @@ class Replication:
     rows
         One for each number of trials and method.
     population
-        What was sampled from, as text.
+        Description of the population.
     settings
-        Everything that decides the numbers.
+        Everything that determines the numbers.
     """
 
     rows: tuple[Replicates, ...]
@@ -178,29 +178,29 @@ def replication(
     Parameters
     ----------
     scores
-        What samples are drawn from: those of `STUDY`, to compare with the paper's figures.
+        The population of scores: those of `STUDY`, to compare with the paper's figures.
     methods
         As for `untuned.lab.coverage`; by default the paper's three, as published, and ``pairing``.
     trials
         The sizes of samples; by default 10, 30, 100, 1,000 and 10,000.
     samples
-        How many there are; a list has one number for each size. By default 300, 300, 300, 100 and 30.
+        Number of samples; a list has one number for each size. By default 300, 300, 300, 100 and 30.
     delta
         The level of the intervals, 0.05 by default.
     refine
-        Cases that branching may look at for a pair, 20 by default; None for what `untuned.evaluate` does by default.
+        Branching budget for a pair, 20 by default; None for the default of `untuned.evaluate`.
     resamples
-        Of the bootstrap, 10,000 by default.
+        Number of resamples, 10,000 by default.
     seed
-        Where random numbers begin; 0 by default.
+        Seed of the random numbers; 0 by default.
     workers
-        How many processes. No number but the time depends on it.
+        Number of processes. It affects only the duration.
     record
-        The journal: a file that keeps what is finished. Called again, only the rest is done.
+        The journal: a file that keeps finished work units. The same call resumes from it.
     progress
-        Called with how many pieces of work are done, and how many there are.
+        Called with the number of finished work units, and the total.
     stop
-        Polled a few times a second; when it returns True, what is finished is kept in the journal.
+        Polled several times per second; when it returns True, finished work units stay in the journal.
     """
     tested, counts, judging, workers = check_replication(
         methods, trials, samples=samples, delta=delta, refine=refine, resamples=resamples, seed=seed, workers=workers
@@ -256,7 +256,7 @@ def check_replication(
     resamples: int = RESAMPLES,
     **options: Any,
 ) -> tuple[tuple[Contender, ...], dict[int, int], Judging, int]:
-    """Return the checked options of `replication`: for callers that collect for hours before it."""
+    """Return the checked options of `replication`, for callers that first collect for hours."""
     return (
         contenders(methods),
         sizes_and_counts(trials, samples, "samples"),
@@ -301,7 +301,7 @@ def _row(
         failures=failures,
         failures_error=failures_error,
         significant=float(decided.sum()) / (count * pairs),
-        # From whole numbers: what does not vary has an error of exactly 0, without rounding.
+        # Computed from integers: a constant has an error of exactly 0, without rounding.
         significant_error=float(decided.std(ddof=1)) / (pairs * np.sqrt(count).item()) if count > 1 else None,
         truth=Rate.of(int(np.count_nonzero(missed)), count),
         width=float((high - low).mean()),
@@ -312,7 +312,7 @@ def _row(
 
 
 def failure_rate(score: Floats, low: Floats, high: Floats) -> tuple[float | None, float | None]:
-    """Return the proportion of ordered pairs of samples in which an estimate of one is outside the other's intervals.
+    """Return the proportion of ordered pairs of samples where an estimate of one is outside the other's intervals.
 
     Its standard error comes with it, by the jackknife: None with fewer than three samples, both with fewer than two.
 
@@ -324,7 +324,7 @@ def failure_rate(score: Floats, low: Floats, high: Floats) -> tuple[float | None
     count = len(score)
     if count < 2:
         return None, None
-    # Of each sample: the pairs that fail with its estimates or with its intervals.
+    # For each sample: the pairs that fail with its estimates or with its intervals.
     with_it = np.zeros(count)
     failures = 0
     for j in range(count):

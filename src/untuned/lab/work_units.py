@@ -1,4 +1,4 @@
-"""Experiments cut into pieces of work: what defines each of them, and its key in the journal."""
+"""Experiments split into work units: their definitions, and their keys in the journal."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from untuned.lab.population_types import Population
 from untuned.options import declared
 from untuned.source_trees import tree_digest
 
-#: Data sets in a piece of work: enough to be worth sending, few enough to lose.
+#: Data sets in a work unit: enough to be worth sending, few enough to lose.
 _PIECE = 25
 
 
@@ -29,11 +29,11 @@ class Piece:
     Attributes
     ----------
     population, contender
-        Their numbers in what all pieces share.
+        Their indices in the shared data.
     design
-        How many trials, and looks.
+        Numbers of trials and looks.
     first, count
-        The number of the first data set, and how many there are.
+        The number of the first data set, and how many follow from it.
     """
 
     population: int
@@ -49,7 +49,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Shared:
-    """What all pieces share."""
+    """The data that all work units share."""
 
     populations: tuple[Population, ...]
     contenders: tuple[Contender, ...]
@@ -59,7 +59,7 @@ class Shared:
 def pieces_of(
     population: Population, p: int, contender: Contender, c: int, design: Design, judging: Judging, count: int
 ) -> list[tuple[Facts, Piece]]:
-    """Return the pieces of an experiment with ``count`` data sets, and their keys."""
+    """Return the work units of an experiment with ``count`` data sets, and their keys."""
     found = []
     for first in range(0, count, _PIECE):
         piece = Piece(p, c, design, first, min(_PIECE, count - first))
@@ -68,7 +68,7 @@ def pieces_of(
 
 
 def _key(population: Population, contender: Contender, judging: Judging, piece: Piece) -> Facts:
-    """Return everything that decides the result of a piece, except its time."""
+    """Return everything that determines the result of a work unit, except its time."""
     decisive = lab_options(judging)
     # Options that a method does not use must not change its keys.
     del decisive["refine" if contender.method.intervals is None else "resamples"]
@@ -94,13 +94,13 @@ _VARIED = ("intervals", "conventions", "weights")
 
 
 def weights_text(judging: Judging) -> str | None:
-    """Return the weights that were asked for as text; None where it is left to the method."""
+    """Return the requested weights as text; None where the method chooses."""
     return judging.weights if judging.weights is None or isinstance(judging.weights, str) else repr(judging.weights)
 
 
 @cache
 def decisive_code() -> str:
-    """Return a digest of all code that decides numbers: the judge's, and what draws data sets and compares."""
+    """Return a digest of all code that determines numbers: the judge's, and that of data sets and comparisons."""
     own = (Path(str(module.__file__)) for module in (mixtures, population_types, data_sets, contenders))
     return tree_digest([*sources(), *own])
 
@@ -140,7 +140,7 @@ _COMPILED: set[str] = set()
 
 
 def compile_first(population: Population, contender: Contender, piece: Piece, judging: Judging) -> None:
-    """Judge a data set and discard it, if it is this process's first by a method: compiling is not its time."""
+    """Judge a data set and discard it, if it is this process's first by a method, so that times exclude compiling."""
     if contender.name not in _COMPILED:
         judged(data_set(population, piece.design, judging.seed, piece.first), contender, judging, piece.first)
         _COMPILED.add(contender.name)

@@ -1,4 +1,4 @@
-"""Private. Collecting to a goal: rounds of trials, each decided by what earlier ones have shown.
+"""Private. Collecting to a goal: rounds of trials, each planned from the results of earlier ones.
 
-Not called `race`, which is a function of the package: a module of that name would take its place.
+Not called `race`: a module of that name would shadow the function of the package.
 """

@@ -21,13 +21,13 @@ class PairCourse:
     Attributes
     ----------
     ahead, behind
-        Numbers of the algorithms: the difference is that of the first from the second.
+        Indices of the algorithms: the difference is the score of the first less that of the second.
     low, high
-        After every round.
+        The bounds after every round.
     decided
-        The number of the look that decided it, from 0; None if none did.
+        The index of the look that decided it, from 0; None if none did.
     open
-        Whether the goal asks for more.
+        Whether the pair is still open for the goal.
     """
 
     ahead: int
@@ -45,7 +45,7 @@ class Course:
     Attributes
     ----------
     goal
-        The last one that was pursued.
+        The most recent goal.
     ending
         Why it ended, a sentence without its full stop.
     algorithms
@@ -53,9 +53,9 @@ class Course:
     trials_ka
         Trials of every algorithm after every look, [look, algorithm].
     seconds
-        Of collecting, after every look.
+        Seconds of collecting, after every look.
     weighting
-        What the bounds are under, in words.
+        The weighting of the bounds, in words.
     knowns, opens
         Estimates, bounds, verdicts and open pairs after every look.
     """
@@ -71,7 +71,7 @@ class Course:
 
     @classmethod
     def of(cls, log: Sequence[Mapping[str, Any]]) -> "Course | None":
-        """Return what a log says; None for a study that was not raced, or before the first look."""
+        """Return the course in a log; None for a study that was not raced, or before the first look."""
         looks = [entry for entry in log if entry["kind"] == "look"]
         goals = [entry["goal"] for entry in log if entry["kind"] in ("begun", "ended")]
         if not looks or not goals:
@@ -106,7 +106,7 @@ class Course:
         return replace(self, algorithms=algorithms, trials_ka=self.trials_ka[:, old], knowns=knowns, opens=opens)
 
     def sentences(self) -> list[str]:
-        """Return the goal, what it took and what is open."""
+        """Return sentences on the goal, its cost and the open pairs."""
         rounds = "1 round" if len(self.opens) == 1 else f"{len(self.opens)} rounds"
         trials = f"{int(self.trials_ka[-1].sum()):,} trials in {rounds}, {in_words(float(self.seconds[-1]) / 3600.0)}"
         left = self.opens[-1]
@@ -119,7 +119,7 @@ class Course:
         ]
 
     def shares(self) -> list[str]:
-        """Return how many trials every algorithm got, and when no open pair needed it any more; most trials first."""
+        """Return how many trials every algorithm got, and from when on no open pair needed it; most trials first."""
         found = []
         for a in sorted(range(len(self.algorithms)), key=lambda each: -int(self.trials_ka[-1, each])):
             needed = [k for k, pairs in enumerate(self.opens) if any(a in pair for pair in pairs)]
@@ -132,7 +132,7 @@ class Course:
 
     @cached_property
     def pairs(self) -> tuple[PairCourse, ...]:
-        """The pairs that the goal is about: those that are open first, then those that were decided last."""
+        """The pairs that the goal is about: open ones first, then the most recently decided."""
         compared = [
             pair for pair in self.goal.compared(self.knowns[-1], self.algorithms) if not self.knowns[-1].same_ab[pair]
         ]

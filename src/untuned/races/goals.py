@@ -1,4 +1,4 @@
-"""`Goal`: what a race is to find out, and which pairs are still open for it."""
+"""`Goal`: the question that a race answers, and the pairs that are still open for it."""
 
 import math
 import re
@@ -15,14 +15,14 @@ from untuned.verdicts import listed
 Bools = NDArray[np.bool_]
 Pair = tuple[int, int]
 
-#: Longer lists of pairs are counted.
+#: Longer lists of pairs are replaced by their number.
 _LONGEST = 60
 _FORMS = "best, top:K, all, vs:NAME, or pairs A>B,C>D; each may be followed by 'within EPS'"
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known about the scores at a look.
+    """The state of knowledge about the scores at a look.
 
     Attributes
     ----------
@@ -46,29 +46,29 @@ class Known:
         return bool(self.better_ab[a, b] or self.better_ab[b, a])
 
     def final(self, a: int, b: int) -> bool:
-        """Return whether no trial will add anything: ``a`` or ``b`` is shown to be better, or they are identical."""
+        """Return whether no more trials are needed: ``a`` or ``b`` is shown to be better, or they are identical."""
         return self.decided(a, b) or bool(self.same_ab[a, b])
 
     @property
     def order(self) -> list[int]:
         """Algorithms, best first: by verdicts, then by estimates."""
-        # Who is better than another is worse than fewer.
+        # An algorithm that is better than another is worse than fewer others.
         worse_than = self.better_ab.sum(axis=0)
         return sorted(range(len(self.score_a)), key=lambda a: (worse_than[a], -self.score_a[a], a))
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a race is to find out.
+    """The question that a race answers.
 
     Attributes
     ----------
     text
-        As it was written.
+        The goal as written.
     kind
         ``"best"``, ``"top"``, ``"all"``, ``"vs"`` or ``"pairs"``.
     names
-        For ``"vs"`` the one algorithm, for ``"pairs"`` two after two.
+        For ``"vs"`` the one algorithm, for ``"pairs"`` two for each pair.
     count
         For ``"top"``: how many.
     within
@@ -120,7 +120,7 @@ class Goal:
         raise InvalidInput(f"goal {text!r} is not known: write {_FORMS}")
 
     def check(self, algorithms: Sequence[str]) -> None:
-        """Refuse names that are not those of algorithms, and more of the best than there are."""
+        """Refuse names that are not among ``algorithms``, and a top K with too large a K."""
         for name in self.names:
             if name not in algorithms:
                 raise UnknownName("algorithm of this study", name, algorithms)
@@ -134,7 +134,7 @@ class Goal:
 
     @property
     def short(self) -> str:
-        """The text, or the number of pairs where these are many."""
+        """The text, or the number of pairs if there are many."""
         few = len(self.text) <= _LONGEST or not self.pairs
         return self.text if few else f"{len(self.pairs)} pairs{f' within {self.within:g}' if self.within else ''}"
 
@@ -144,18 +144,18 @@ class Goal:
         return tuple(zip(self.names[::2], self.names[1::2], strict=True)) if self.kind == "pairs" else ()
 
     def asked(self, known: Known, algorithms: Sequence[str]) -> list[Pair]:
-        """Return the pairs of ``algorithms`` that the goal asks for by what is ``known``, the one that is ahead first.
+        """Return the pairs of ``algorithms`` that the goal needs given what is ``known``, the leading algorithm first.
 
-        For ``best`` and ``top`` these are the leaders against all others that are not shown to be worse than so many.
+        For ``best`` and ``top`` these are the leaders against all others that may still be among the best.
         """
         found = self.compared(known, algorithms)
         if self.kind not in ("best", "top"):
             return found
-        # An algorithm that is worse than so many others is not among the best.
+        # An algorithm that is worse than that many others is not among the best.
         return [(top, other) for top, other in found if np.count_nonzero(known.better_ab[:, other]) < self.count]
 
     def compared(self, known: Known, algorithms: Sequence[str]) -> list[Pair]:
-        """Return the pairs of ``algorithms`` that the goal is about, the one that is ahead first.
+        """Return the pairs of ``algorithms`` that the goal is about, the leading algorithm first.
 
         For ``best`` and ``top`` these are the leaders by what is ``known`` against all others.
         """
@@ -174,7 +174,7 @@ class Goal:
         return list(dict.fromkeys(tuple(sorted(pair, key=place.__getitem__)) for pair in found))  # type: ignore[misc]
 
     def open(self, known: Known, algorithms: Sequence[str]) -> list[Pair]:
-        """Return the pairs of ``algorithms`` that are not settled by what is ``known``, the one that is ahead first."""
+        """Return the pairs of ``algorithms`` that are not settled by what is ``known``, the leading algorithm first."""
         return [pair for pair in self.asked(known, algorithms) if not self._settled(known, *pair)]
 
     def _settled(self, known: Known, ahead: int, behind: int) -> bool:
@@ -184,7 +184,7 @@ class Goal:
         if not self.within:
             return False
         close = known.high_ab[behind, ahead] < self.within
-        # To name the best it is enough that none is better by so much.
+        # To name the best it is enough that none is better by more than that.
         return bool(close and (self.kind in ("best", "top") or known.high_ab[ahead, behind] < self.within))
 
     def answer(self, known: Known, algorithms: Sequence[str]) -> str:

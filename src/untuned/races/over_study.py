@@ -1,4 +1,4 @@
-"""`StudySource`: the trials of a study, for a race; and what was declared before its first look."""
+"""`StudySource`: the trials of a study as the source of a race; and the declarations before its first look."""
 
 import math
 import time
@@ -40,7 +40,7 @@ class StudySource:
     session
         The study, opened.
     engine
-        What runs trials.
+        The engine that runs trials.
     workers
         How many run at the same time.
     keep_going
@@ -121,7 +121,7 @@ def raced(
     stop: Callable[[], bool] | None = None,
     judged: bool = True,
 ) -> Race:
-    """Race on a study: see `untuned.race`; unless ``judged``, its trials are not evaluated at the end."""
+    """Race on a study: see `untuned.race`; the trials are evaluated at the end only if ``judged``."""
     aim, chosen = Goal.parse(goal), rule_of(rule)
     budget = Budget(_seconds(hours), None if max_trials is None else whole("max_trials", max_trials, 1, "or None"))
     with Session.open(study, folder, replace=replace) as session:
@@ -146,7 +146,7 @@ def raced(
 
 
 def _in_declared_order(session: Session) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in the order of the race's log, whose numbers are in that order; without one, the study's."""
+    """Return the names in the order of the race's log, which its indices refer to; without a log, the study's order."""
     log = session.race_log()
     declared = declaration(log) if log else {}
     algorithms, environments = (
@@ -157,11 +157,11 @@ def _in_declared_order(session: Session) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def for_races(judging: Judging) -> Judging:
-    """Return the options of a race: equal weights by default, and methods that hold at all times."""
+    """Return the options of a race: equal weights by default, and anytime-valid methods."""
     if judging.intervals not in (None, ANYTIME) or judging.conventions != "valid" or judging.max_algorithms is not None:
         raise InvalidInput(
-            "a race takes methods that hold at all times, for the algorithms that it begins with: leave intervals, "
-            "conventions and max_algorithms out"
+            "a race uses methods that hold at all times, for its initial algorithms: leave intervals, conventions and "
+            "max_algorithms out"
         )
     return replaced(judging, intervals=ANYTIME, weights=UNIFORM if judging.weights is None else judging.weights)
 
@@ -177,14 +177,14 @@ def _seconds(hours: float | None) -> float:
 def _costs(
     given: Any, names: tuple[Sequence[str], Sequence[str]], ordered: tuple[Sequence[str], Sequence[str]]
 ) -> Floats | None:
-    """Return seconds per trial, [a, e] or [round, a, e]; None for what is measured.
+    """Return seconds per trial, [a, e] or [round, a, e]; None for the measured ones.
 
     Parameters
     ----------
     given
         An array in the order of ``names``, or the folder of a raced study.
     names, ordered
-        The algorithms and environments as the study has them, and in the order that is returned.
+        The algorithms and environments in the order of the study, and in the order to return.
     """
     shape = (len(names[0]), len(names[1]))
     if given is None:
@@ -198,7 +198,7 @@ def _costs(
             if any(sorted(before[kind]) != sorted(each) for kind, each in zip(_NAMED, names, strict=True)):
                 raise InvalidInput(f"{given} has other algorithms or environments: name a race of the same ones")
             names = before["algorithms"], before["environments"]
-        # Rounds of trials that were there before the race have no plan, hence no costs.
+        # Rounds of trials from before the race have no plan, hence no costs.
         kept = [each for each in rounds if each is not None]
         if not kept:
             raise InvalidInput(f"no round of {given} was planned by a race, so it has no record of costs: name another")
@@ -217,15 +217,15 @@ def _costs(
 
 
 def declare(source: StudySource, session: Session, judging: Judging) -> None:
-    """Write down what must not change during a race, or refuse what has changed.
+    """Record what must not change during a race, or refuse changes.
 
-    Trials that are there before the first look are cut into rounds at fixed numbers, whatever decided how many there
-    are. Where some cells have more than others, the others are brought up to them, by these rounds.
+    Trials from before the first look are divided into rounds at fixed numbers, whatever decided how many there are.
+    Where some cells have more trials than others, these rounds bring the others up to them.
 
     Raises
     ------
     InvalidInput
-        When delta, the weights, the algorithms or the environments are others than those that were declared.
+        When delta, the weights, the algorithms or the environments differ from the declared ones.
     """
     algorithms, environments = source.names
     entry: dict[str, Any] = {
@@ -244,18 +244,18 @@ def declare(source: StudySource, session: Session, judging: Judging) -> None:
     else:
         source.note(entry)
     rounds = [each for each in log if each["kind"] == "round"]
-    # Those of a race that was killed while it wrote them down are completed.
+    # Completes the records of a race that was killed while writing them.
     if session.collected and all(each["costs"] is None for each in rounds):
         weights = [q_er for q_er in weights_of(judging, algorithms, environments).values() if q_er is not None]
         weights_e = weights[0].sum(axis=1) if GAME not in judging.weightings and weights else None
-        # The game's intervals hold for any number of trials, whatever decided it.
+        # The game's intervals hold for any number of trials, however it was decided.
         fixed = covering_numbers if weights else cut_numbers
         for numbers_ae in fixed(source.scores().trials, weights_e)[len(rounds) :]:
             source.note({"kind": "round", "numbers": numbers_ae.tolist(), "costs": None})
 
 
 def declared_weights(judging: Judging, algorithms: Sequence[str], environments: Sequence[str]) -> Any:
-    """Return the weights as the log has them: a name, or [environment, reference]."""
+    """Return the weights in the form of the log: a name, or [environment, reference]."""
     if isinstance(judging.weights, str):
         return judging.weights
     (q_er,) = weights_of(judging, algorithms, environments).values()
@@ -278,7 +278,7 @@ def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) 
 
 
 def _declared_families(judging: Judging, environments: Sequence[str]) -> dict[str, Any]:
-    """Return the variants of every family as numbers of the declared environments; nothing where there are none."""
+    """Return the variants of every family as indices of the declared environments; none without families."""
     found = [sorted(map(environments.index, each)) for each in (judging.families or {}).values() if len(each) > 1]
     return {"families": sorted(found)} if found else {}
 

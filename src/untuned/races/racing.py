@@ -1,8 +1,7 @@
 """The loop of a race: look, stop or plan a round, collect it, look again.
 
-What decides is in the log: the plan of a round is written before its first trial, and is made from complete rounds
-alone. After a kill the loop reads the log, completes the round that was under way and continues as if nothing had
-happened.
+The log determines the race: the plan of a round is written before its first trial, and depends on complete rounds
+alone. After a kill the loop reads the log, completes the interrupted round and continues as if nothing had happened.
 """
 
 import math
@@ -25,13 +24,13 @@ from untuned.scores import Floats, Ints, ScoreTable
 
 #: Trials of every cell in the first round: a handful, or a block of betting under the game's weights.
 FIRST = 4
-#: A round costs this part of all rounds before it.
+#: A round costs this part of all earlier rounds.
 GROWTH = 0.4
-#: The part of what remains of the budget that a round may be planned for.
+#: The part of the remaining budget that a round may be planned for.
 _SAFE = 0.9
 #: How often a round is halved to fit into the number of trials.
 _HALVINGS = 8
-#: Seconds per trial where nothing was measured, and at least.
+#: The smallest seconds per trial, also used where nothing was measured.
 _UNKNOWN, _LEAST = 1.0, 1e-6
 
 Ending = Literal["reached", "within", "budget", "trials", "stopped"]
@@ -71,20 +70,20 @@ class Source(Protocol):
         ...
 
     def elapsed(self) -> float:
-        """Return for how many seconds trials have been collected since this object was made."""
+        """Return the seconds of collecting since this object was made."""
         ...
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a race may cost in all, earlier sessions included.
+    """The total budget of a race, earlier sessions included.
 
     Attributes
     ----------
     seconds
-        Of collecting, by the clock; infinite for no limit.
+        Seconds of collecting, by the clock; infinite for no limit.
     trials
-        In all; None for no limit.
+        The total number; None for no limit.
     """
 
     seconds: float = math.inf
@@ -102,25 +101,25 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What was known after a round.
+    """The standings after a round.
 
     Attributes
     ----------
     trials_ae
         Trials of every cell.
     elapsed
-        Seconds of collecting, by the clock, all sessions together.
+        Wall-clock seconds of collecting, all sessions together.
     known
         Estimates, bounds and verdicts, by weighting.
     open
-        The pairs that the goal asks for and that are not settled, by weighting.
+        The open pairs of the goal, by weighting.
     costs
-        For each of these, about how many seconds of collecting would settle it alone; infinite where no number of
-        trials would.
+        For each of these, the estimated seconds of collecting to settle it alone; infinite where no number of trials
+        would.
     doubts
         The cells that carry most of the uncertainty, by weighting, with their parts of it.
     number
-        Of the round, from 1.
+        Number of the round, from 1.
     algorithms, environments
         Their names; pairs and cells are numbers of these.
     """
@@ -143,26 +142,26 @@ class Look:
 
 @dataclass(eq=False)
 class Racing:
-    """A race under way.
+    """A running race.
 
     Attributes
     ----------
     source
         Where trials come from.
     goal
-        What it is to find out.
+        Its goal.
     judging
-        Delta and weights; the methods are those that hold at all times.
+        Delta and weights; the methods are anytime-valid.
     rule
-        Which cells the trials go to.
+        Which cells get trials.
     budget
-        What it may cost.
+        Its budget.
     costs
-        Seconds per trial for the plans of rounds, [a, e], or one such array per round; None for what is measured.
+        Seconds per trial for the plans of rounds, [a, e], or one such array per round; None for the measured ones.
     watch
         Called with every look.
     stop
-        Polled; True ends the race after what is running.
+        Polled; True ends the race after the running trials.
     """
 
     source: Source
@@ -191,7 +190,7 @@ class Racing:
             if q_er is None
             else UnderFixedWeights(q_er, shares[name] * self.judging.delta, self.source.workers)
             for name, q_er in weights.items()
-            # Where both are judged, the goal is pursued under equal weights.
+            # If both are judged, the goal is pursued under equal weights.
             if len(weights) == 1 or q_er is not None
         }
 
@@ -204,14 +203,14 @@ class Racing:
         self._times = [float(entry["elapsed"]) for entry in looked]
         logged = len(looked)
         if planned:
-            # The first rounds may be there already: judged again, nothing is collected.
+            # The first rounds may be complete already: they are judged again, and nothing is collected.
             self._caught_up(planned)
         while True:
             if self._judged < len(planned):
                 # Another goal may need no more trials.
                 if self.looks and self._is_reached(self.looks[-1]):
                     return self._ending(self.looks[-1]) or "reached"
-                # Planned when there was no limit, or another one.
+                # Planned with no limit, or with another one.
                 if self.budget.trials is not None and planned[self._judged].sum() > self.budget.trials:
                     return self._ending(self.looks[-1] if self.looks else None) or "trials"
                 if not self._collect(planned[self._judged]):
@@ -274,11 +273,11 @@ class Racing:
     # Planning.
 
     def _costs(self, table: ScoreTable | None) -> Floats:
-        """Return the seconds per trial that the plan of a round is made with: of complete rounds alone."""
+        """Return the seconds per trial for the plan of a round: from complete rounds alone."""
         algorithms, environments = self.source.names
         shape = (len(algorithms), len(environments))
         if self.costs is not None:
-            # One per round of the race that is replayed: the next plan is number `judged`.
+            # One per round of the replayed race: the next plan is number `judged`.
             return self.costs if self.costs.ndim == 2 else self.costs[min(self._judged, len(self.costs) - 1)]
         measured = np.full(shape, np.nan) if table is None else self.source.costs(table.trials)
         known = np.isfinite(measured)
@@ -293,7 +292,7 @@ class Racing:
         return View(table, standing, pairs, costs, seconds, left, self.goal.within)
 
     def _planned(self, look: Look | None, costs: Floats) -> Ints | Ending:
-        """Return the numbers of the next round; what is used up where no round fits into the budget."""
+        """Return the numbers of the next round; or, where no round fits into the budget, which limit is reached."""
         algorithms, environments = self.source.names
         shape = (len(algorithms), len(environments))
         if look is None:
@@ -312,7 +311,7 @@ class Racing:
         seconds = min(GROWTH * spent, _SAFE * left)
         for _ in range(_HALVINGS):
             found = self._of_rule(look, costs, seconds)
-            # The least that a round can be may be more than what was asked for.
+            # The smallest possible round may exceed the requested one.
             if float(((found - look.trials_ae) * costs).sum()) > left:
                 return "budget"
             if self.budget.trials is None or found.sum() <= self.budget.trials:
@@ -321,7 +320,7 @@ class Racing:
         return "trials"
 
     def _of_rule(self, look: Look, costs: Floats, seconds: float) -> Ints:
-        """Return the numbers of a round that is to take one worker so long."""
+        """Return the numbers of a round that takes one worker this long."""
         assert self._table is not None
         found = look.trials_ae
         for name, standing in self.standings.items():
@@ -350,7 +349,7 @@ class Racing:
         return self.stop is not None and self.stop()
 
     def _collect(self, numbers_ae: Ints) -> bool:
-        # A round that is under way at the end of the budget gets a tenth more.
+        # A round that is running at the end of the budget gets 10 % more.
         limit = 1.1 * self.budget.seconds
 
         def ended() -> bool:

@@ -1,4 +1,4 @@
-"""`Race`: how a race went and what it found, to be read and saved."""
+"""`Race`: the course and results of a race, to read and save."""
 
 import json
 import math
@@ -24,22 +24,22 @@ WEIGHTINGS = {"game": "under the game's weights", "uniform": "under equal weight
 
 @dataclass(frozen=True, eq=False)
 class Race:
-    """A race: why it ended, what was known after every round, and the evaluation of all its trials.
+    """A race: why it ended, the standings after every round, and the evaluation of all its trials.
 
     Attributes
     ----------
     folder
-        The study's.
+        The folder of the study.
     goal
-        What it was to find out.
+        The goal of the race.
     ending
         ``"reached"``, ``"within"``, ``"budget"``, ``"trials"`` or ``"stopped"``.
     algorithms, environments
         Their names.
     looks
-        What was known after every round.
+        The standings after every round.
     evaluation
-        Of all trials, by methods that hold at all times; None without a complete round.
+        Evaluation of all trials, by methods that hold at all times; None without a complete round.
     workers
         How many trials ran at the same time.
     """
@@ -74,7 +74,7 @@ class Race:
         return found
 
     def still_open(self, look: Look, weighting: str) -> list[str]:
-        """Return which pairs of a ``look`` are open under a ``weighting``, what each would take, and what is unsure."""
+        """Return sentences on the open pairs of a ``look`` under a ``weighting``, their costs, and uncertain cells."""
         prices = zip(look.open[weighting], look.costs[weighting], strict=True)
         found = [f"{_pair(look, weighting, pair)} are {NOT_SEPARABLE}; {_price(cost)}." for pair, cost in prices]
         if look.open[weighting] and look.doubts[weighting]:
@@ -82,7 +82,7 @@ class Race:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the race as plain JSON types; pairs and cells are numbers of algorithms and environments."""
+        """Return the race as plain JSON types; pairs and cells are indices of algorithms and environments."""
         return {
             "folder": str(self.folder),
             "goal": self.goal.text,
@@ -105,14 +105,14 @@ class Race:
 
 
 def line(look: Look) -> str:
-    """Return what is known after a round in one line."""
+    """Return the standings after a round in one line."""
     parts = [f"round {look.number}: {look.trials:,} trials, {in_words(look.elapsed / 3600.0)}"]
     for weighting, pairs in look.open.items():
         where = f"{WEIGHTINGS[weighting]} " if len(look.open) > 1 else ""
         if not pairs:
             parts.append(f"{where}no pair is open")
             continue
-        # The first of them where no price is known.
+        # The first of them where no cost is known.
         cost, number = min((cost, number) for number, cost in enumerate(look.costs[weighting]))
         which = ":" if len(pairs) == 1 else ", the next"
         parts.append(f"{where}{count(len(pairs))} open{which} {_pair(look, weighting, pairs[number])}, {_price(cost)}")

@@ -1,8 +1,8 @@
-"""Rules: which cells the trials of the next round go to. A guarantee never depends on the rule.
+"""Rules: which cells get the trials of the next round. The guarantee never depends on the rule.
 
-A rule is a function of a `View`, what is known before the round, that returns how many more trials every cell should
-have, [a, e]. The race rounds these numbers, and sees to it that no cell starves that a bound needs. `RULES` has those
-with a name; pass a function of your own to use another.
+A rule is a function of a `View`, the state before the round, that returns how many more trials every cell should get,
+[a, e]. The race rounds these numbers, and ensures that every cell that a bound needs gets trials. `RULES` has the named
+ones; pass your own function to use another.
 """
 
 import math
@@ -24,39 +24,39 @@ from untuned.races.standing import Standing, UnderTheGame
 from untuned.races.variance import affordable, cheapest, pair_variances
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: The part of a round that goes to all cells alike, so that none starves.
+#: The part of a round that all cells share equally, so that every cell gets trials.
 UNIFORM_SHARE = 0.2
-#: A reference has at least one trial for so many of the algorithms that are compared.
+#: A reference gets at least one trial per this many trials of the compared algorithms.
 ROWS = 8
-#: Rows of a round, at least: a round of a single row says little.
+#: The smallest number of rows of a round: a single row says little.
 LEAST = 2
-# A reference matters from this part of an equal share on.
+# A reference matters if it has at least this part of an equal share.
 _MATTERS = 0.1
 # The variance of an open pair falls at least to this part before it is settled.
 _NOT_YET = 0.9
-# How often numbers of trials are doubled to find those that decide a pair, at most.
+# The largest number of doublings of the trials when searching for those that decide a pair.
 _DOUBLINGS = 12
-# More than this of a cell is not run in a round.
+# The largest number of trials of a cell in a round.
 _MOST = 1e9
 # How finely a round is fitted into its seconds.
 _HALVINGS = 12
-# Pairs that are solved again for every candidate, at most, and how exactly.
+# The largest number of pairs that are solved again for every candidate, and the tolerance.
 _PAIRS = 8
 _LIMITS = Limits(slack=1e-4)
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What is known before a round.
+    """The state before a round.
 
     Attributes
     ----------
     table
         The scores of all rounds so far.
     standing
-        What they show.
+        The standing after them.
     open
-        The pairs that the goal still asks for, the one that is ahead first.
+        The open pairs of the goal, the leading algorithm first.
     cost_ae
         Seconds per trial.
     seconds
@@ -107,8 +107,8 @@ class View:
     def targets(self, variance_pae: Floats) -> Floats:
         """Return the variance at which every open pair would be settled, if the estimates are right.
 
-        What the evidence so far falls short of by the same formula, it will fall short of again. ``variance_pae`` is
-        what a single trial of every cell adds to the variance of every open pair.
+        The evidence so far falls short of the same formula; the shortfall is assumed to remain. ``variance_pae`` is the
+        contribution of a single trial of every cell to the variance of every open pair.
         """
         score_a = self.standing.known.score_a
         apart = np.array([abs(score_a[a] - score_a[b]) for a, b in self.open])
@@ -118,12 +118,12 @@ class View:
         if gained_ab is not None and len(apart):
             gained = np.array([max(gained_ab[a, b], 1.0) for a, b in self.open])
             now = (variance_pae / np.maximum(self.trials_ae, 1)).sum(axis=(1, 2))
-            # A pair that is open needs more than it has, however much that is.
+            # An open pair needs more evidence than it has, however much that is.
             found = np.minimum(found, now * np.minimum(gained / self.standing.nats, _NOT_YET))
         return found
 
     def costs_of_pairs(self, variance_pae: Floats) -> Floats:
-        """Return about how many seconds of one worker would settle every open pair alone; ``variance_pae`` as above."""
+        """Return the estimated seconds of one worker to settle each open pair alone; ``variance_pae`` as above."""
         if isinstance(self.standing, UnderTheGame):
             return np.array([_equal_numbers(self, pair) for pair in self.open])
         targets = self.targets(variance_pae)
@@ -154,19 +154,19 @@ def eliminate(view: View) -> Floats:
 
 
 def by_cost(view: View) -> Floats:
-    """Return the numbers after which the open pairs vary least for the seconds that they take.
+    """Return the numbers that minimise the variance of the open pairs for the time they take.
 
-    Pairs that would take more than what remains count less, the more it is, so that hopeless ones take little from the
-    others.
+    Pairs that would exceed the remaining time are down-weighted by the excess, so that hopeless ones take little from
+    the others.
     """
     if isinstance(view.standing, UnderTheGame):
         return resolved(view)
     variance_pae = pair_variances(view.table, view.standing.q_er, view.open)
     costs = view.costs_of_pairs(variance_pae)
-    # Where estimates are equal, no time is enough, be it without limit.
+    # With equal estimates no time is enough, even without limit.
     possible = np.isfinite(costs)
     reach = np.where(possible, np.minimum(view.remaining / np.maximum(np.where(possible, costs, 1.0), 1e-9), 1.0), 0.0)
-    # The closer two are, the more they need.
+    # The closer two are, the more trials they need.
     weights = np.square(reach) / np.sqrt(np.maximum(view.targets(variance_pae), 1e-8))
     if not weights.any():
         weights = np.ones(len(weights))
@@ -177,10 +177,10 @@ def by_cost(view: View) -> Floats:
 
 
 def resolved(view: View) -> Floats:
-    """Return more trials where the predicted shrinking of the open bounds per second is largest, for the game.
+    """Return more trials where the predicted reduction of the open bounds per second is largest, for the game.
 
     Candidates are the environments, with all algorithms or with those in open pairs. The bounds of open pairs are
-    solved again with the intervals that so many trials would probably give.
+    solved again with the predicted intervals.
     """
     standing, trials_ae = view.standing, view.trials_ae
     assert isinstance(standing, UnderTheGame)
@@ -209,13 +209,13 @@ def resolved(view: View) -> Floats:
         if seconds <= 0.0:
             break
     if seconds > 0.0:
-        # Nothing alone moves a bound: all of it together may.
+        # No candidate alone moves a bound: all of them together may.
         found = found + eliminate(replace(view, seconds=seconds))
     return found
 
 
 def _shrinking(standing: UnderTheGame, after_ae: Ints, pairs: Sequence[Pair]) -> float:
-    """Return by how much the bounds of some pairs would probably shrink with more trials."""
+    """Return the predicted reduction of the bounds of some pairs with more trials."""
     boxes = predicted(standing, after_ae)
     made = board(boxes, PARTS)
     total = 0.0
@@ -226,7 +226,7 @@ def _shrinking(standing: UnderTheGame, after_ae: Ints, pairs: Sequence[Pair]) ->
 
 
 def _equal_numbers(view: View, pair: Pair) -> float:
-    """Return about how many seconds decide a pair under the game's weights, all cells growing alike."""
+    """Return the estimated seconds to decide a pair under the game's weights, all cells growing equally."""
     standing, (ahead, behind) = view.standing, pair
     assert isinstance(standing, UnderTheGame)
     if standing.boxes is None or standing.known.score_a[ahead] <= standing.known.score_a[behind]:
@@ -241,7 +241,7 @@ def _equal_numbers(view: View, pair: Pair) -> float:
 
 
 def predicted(standing: UnderTheGame, after_ae: Ints) -> Boxes:
-    """Return about what the intervals would be with more trials: as many nats wide as they are now."""
+    """Return the predicted intervals with more trials: their width in nats stays the same."""
     assert standing.boxes is not None
     assert standing.estimates is not None
     now, z_aer = standing.boxes, standing.estimates.z_aer
@@ -256,11 +256,11 @@ def predicted(standing: UnderTheGame, after_ae: Ints) -> Boxes:
     return replace(now, low_aer=np.maximum(low, now.low_aer), high_aer=np.minimum(1.0 - below, now.high_aer))
 
 
-#: By name; `untuned.race` takes a function, too.
+#: Rules by name; `untuned.race` accepts a function, too.
 RULES: dict[str, Rule] = {"by-cost": by_cost, "eliminate": eliminate, "equal": equal}
 DEFAULT = "by-cost"
 SUMMARIES = {
-    "by-cost": "The cells that shrink the uncertainty of open pairs most for the seconds that they take (default).",
+    "by-cost": "The cells that reduce the uncertainty of open pairs most per second (default).",
     "eliminate": "Equal numbers for the algorithms in open pairs; the others get what references need.",
     "equal": "Equal numbers for all cells.",
 }
@@ -278,14 +278,14 @@ def rule_of(rule: str | Rule) -> Rule:
 
 
 def numbers(view: View, wanted_ae: Floats) -> Ints:
-    """Return how many trials every cell is to have in all after the round: whole numbers, with none starved.
+    """Return the total trials of every cell after the round: whole numbers, none below its minimum.
 
     Parameters
     ----------
     view
-        What is known.
+        The state before the round.
     wanted_ae
-        How many more a rule asks for.
+        The additional trials that a rule returned.
     """
     try:
         wanted = np.asarray(wanted_ae, dtype=np.float64)
@@ -297,11 +297,11 @@ def numbers(view: View, wanted_ae: Floats) -> Ints:
             f"{'an array of shape ' + str(wanted.shape) if wanted.shape != view.trials_ae.shape else 'others'}"
         )
     wanted = np.minimum(wanted, _MOST)
-    # Cells that bounds need cost something, too: as much of what is wanted as fits.
+    # Cells that bounds need cost time, too: take as much of the wanted trials as fits.
     part, low, high = 1.0, 0.0, 1.0
     found = _whole(view, wanted)
     for _ in range(_HALVINGS):
-        # What fits exactly must not depend on how sums of measured seconds are rounded.
+        # An exact fit must not depend on the rounding of sums of measured seconds.
         if float(((found - view.trials_ae) * view.cost_ae).sum()) <= view.seconds * (1.0 + 1e-9):
             low = part
             if part == 1.0:
@@ -317,7 +317,7 @@ def _whole(view: View, wanted: Floats) -> Ints:
     counted = view.counted_ae
     more = np.where(counted, np.rint(wanted), 0.0).astype(np.int64)
     if isinstance(view.standing, UnderTheGame):
-        # A block counts when it is full.
+        # A block counts only when it is full.
         missing = -(view.trials_ae + more) % BLOCK
         more = np.where(more > 0, more + missing, 0)
         if not more.any():

@@ -1,7 +1,7 @@
-"""`Standing`: what the rounds so far show under one weighting, brought up to date round by round.
+"""`Standing`: estimates, bounds and verdicts under one weighting, updated round by round.
 
-Everything only ever gets narrower: bounds hold at all looks together, so the narrowest of all looks holds, and a
-verdict stays.
+Bounds only ever get narrower: they hold at all looks simultaneously, so the narrowest of all looks holds, and
+verdicts are never withdrawn.
 """
 
 import math
@@ -30,14 +30,14 @@ from untuned.races.goals import Known
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import RESOLUTION
 
-#: Boards of up to so many cells are branched at every look; larger ones in the final evaluation alone.
+#: Boards of up to this many cells are branched at every look; larger ones only in the final evaluation.
 _SMALL = 60
-#: What a mixture of bets costs, in nats: see `untuned.judge.pooled.evidence.ROUND_SHARES`.
+#: The cost of a mixture of bets, in nats: see `untuned.judge.pooled.evidence.ROUND_SHARES`.
 _MIXTURE = 2.0
 
 
 class Standing(Protocol):
-    """What is known under one weighting."""
+    """The standing under one weighting."""
 
     @property
     def known(self) -> Known:
@@ -51,12 +51,12 @@ class Standing(Protocol):
 
     @property
     def nats(self) -> float:
-        """The logarithm of the evidence that a verdict takes, by and large."""
+        """The approximate logarithm of the evidence that a verdict needs."""
         ...
 
     @property
     def gained_ab(self) -> Floats | None:
-        """The logarithm of the evidence that a is better than b so far; None where there are bounds alone."""
+        """The logarithm of the evidence so far that a is better than b; None where there are only bounds."""
         ...
 
     def look(self, table: ScoreTable, before_ae: Ints, now_ae: Ints) -> None:
@@ -65,7 +65,7 @@ class Standing(Protocol):
 
 
 class UnderFixedWeights:
-    """What pooled evidence shows, for weights chosen beforehand."""
+    """The standing from pooled evidence, for weights chosen beforehand."""
 
     def __init__(self, q_er: Floats, delta: float, workers: int) -> None:
         n = q_er.shape[1]
@@ -100,7 +100,7 @@ class UnderFixedWeights:
 
 
 class UnderTheGame:
-    """What intervals on percentiles show, for the game's weights."""
+    """The standing from intervals on percentiles, for the game's weights."""
 
     def __init__(
         self, names: tuple[Sequence[str], Sequence[str]], judging: Judging, delta: float, workers: int

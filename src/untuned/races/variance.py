@@ -1,12 +1,12 @@
-"""Where uncertainty comes from: how much each cell's trials add to the variance of the estimated differences.
+"""The sources of uncertainty: how much each cell's trials contribute to the variance of the estimated differences.
 
 Under weights w_e and shares rho_r of the references, the estimate of y[i] - y[l] is an average of functions of single
 trials. To first order its variance is the sum over cells of s[a, e]/T[a, e],
 
     s[a, e] = w_e^2 Var g(X_a),   g = sum of rho_r F_r + rho_i F_l for i, likewise for l, rho_r (F_i - F_l) for others,
 
-so a reference adds little. With c[a, e] seconds per trial, the numbers of trials that reach a variance at the least
-cost are proportional to sqrt(s/c).
+so a reference contributes little. With c[a, e] seconds per trial, the numbers of trials that reach a variance at the
+lowest cost are proportional to sqrt(s/c).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ import numpy as np
 from untuned.races.goals import Pair
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: A variance estimated from a handful of trials can be 0: so many trials of this variance are added.
+#: A variance estimated from a handful of trials can be 0: this many trials of the prior variance are added.
 _PRIOR_TRIALS, _PRIOR = 2.0, 0.04
 
 
 def pair_variances(table: ScoreTable, q_er: Floats, pairs: Sequence[Pair]) -> Floats:
-    """Return s[pair, a, e], what a single trial of every cell adds to the variance of the difference of each pair."""
+    """Return s[pair, a, e], the contribution of one trial of every cell to the variance of each pair's difference."""
     n, m = len(table.algorithms), len(table.environments)
     found = np.zeros((len(pairs), n, m))
     weights_e = q_er.sum(axis=1)
@@ -58,16 +58,16 @@ def _placements(table: ScoreTable, a: int, e: int) -> Floats:
 
 
 def cheapest(variance_ae: Floats, cost_ae: Floats, trials_ae: Ints, wanted: float) -> Floats:
-    """Return the numbers of trials, none below ``trials_ae``, that reach a variance at the least cost.
+    """Return the numbers of trials, none below ``trials_ae``, that reach a variance at the lowest cost.
 
     Parameters
     ----------
     variance_ae
-        What a single trial of every cell adds.
+        The contribution of a single trial of every cell.
     cost_ae
         Seconds per trial.
     trials_ae
-        Trials that are there.
+        Existing trials.
     wanted
         The variance to reach.
     """
@@ -80,7 +80,7 @@ def cheapest(variance_ae: Floats, cost_ae: Floats, trials_ae: Ints, wanted: floa
 
 
 def affordable(variance_ae: Floats, cost_ae: Floats, trials_ae: Ints, seconds: float) -> Floats:
-    """Return the numbers of trials, none below ``trials_ae``, that cost so much and leave the least variance."""
+    """Return the numbers of trials, none below ``trials_ae``, that minimise the variance at a given cost."""
 
     def spent(numbers_ae: Floats) -> float:
         return float(((numbers_ae - trials_ae) * cost_ae).sum())
@@ -89,7 +89,7 @@ def affordable(variance_ae: Floats, cost_ae: Floats, trials_ae: Ints, seconds: f
 
 
 def _filled(variance_ae: Floats, cost_ae: Floats, trials_ae: Ints, enough: Callable[[Floats], bool]) -> Floats:
-    """Return max(T, level sqrt(s/c)) for the lowest level that is enough."""
+    """Return max(T, level sqrt(s/c)) for the lowest sufficient level."""
     shape = np.sqrt(variance_ae / cost_ae)
     if not shape.any():
         return trials_ae.astype(np.float64)

@@ -52,8 +52,8 @@ class Curve:
 def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -> Curve | None:
     """Return the learning curve of an algorithm on an environment, None where no returns were kept.
 
-    It ends with the shortest trial. A trial that failed has no returns: it counts as worse than all others in
-    every block, for without it those that came through would make the algorithm look better than it is. So does a
+    The curve ends with the shortest trial. A failed trial has no returns: it counts as worse than all others in
+    every block, because without it the surviving trials would make the algorithm look better than it is. So does a
     return that is not a number.
 
     Blocks are of episodes; where trials have steps, of steps, from 0 on. There a block without a value of a trial takes
@@ -63,7 +63,7 @@ def learning_curve(history: History, *, delta: float = 0.05, points: int = 50) -
     Parameters
     ----------
     history
-        Of the trials.
+        History of the trials.
     delta
         The probability with which each interval may miss its median.
     points
@@ -294,7 +294,7 @@ def response(history: History, name: str, *, delta: float = 0.05, bins: int = 10
     Parameters
     ----------
     history
-        Of the trials.
+        History of the trials.
     name
         The hyperparameter.
     delta

@@ -31,12 +31,12 @@ class Report:
     evaluation
         What was found.
     title
-        Of the page.
+        Title of the page.
     command
         How to reproduce it.
     version
-        Of this program.
-    beside
+        Version of this program.
+    compare_with
         The same scores judged by other methods, for a comparison.
     histories
         What the trials recorded in addition to scores.
@@ -50,7 +50,7 @@ class Report:
     title: str
     command: str
     version: str
-    beside: tuple[Evaluation, ...] = ()
+    compare_with: tuple[Evaluation, ...] = ()
     histories: Histories | None = None
     plans: tuple[Plan, ...] = ()
     race: Course | None = None
@@ -63,7 +63,7 @@ class Report:
             title=self.title,
             command=self.command,
             version=self.version,
-            beside=self.beside,
+            compare_with=self.compare_with,
             histories=self.histories,
             plans=self.plans,
             race=self.race,
@@ -77,7 +77,7 @@ class Report:
         path
             A file that ends in .html for the page alone; anything else is a folder, made if need be.
         formats
-            Of the figures in a folder: "pdf", "svg", "png".
+            File formats of the figures in a folder: "pdf", "svg", "png".
         workers
             How many processes draw these: with more than one a script needs ``if __name__ == "__main__":``.
         """
@@ -98,7 +98,7 @@ class Report:
             *save_figures(
                 self.evaluation,
                 folder / "figures",
-                beside=self.beside,
+                compare_with=self.compare_with,
                 histories=self.histories,
                 race=self.race,
                 formats=formats,
@@ -122,7 +122,7 @@ def made(
     *,
     title: str | None = None,
     command: str | None = None,
-    beside: Sequence[Evaluation] = (),
+    compare_with: Sequence[Evaluation] = (),
     study: str | Path | None = None,
     histories: Histories | None = None,
     plans: Sequence[Plan] = (),
@@ -133,9 +133,9 @@ def made(
     return Report(
         evaluation=found,
         title=title or (f"Evaluation of {name}" if name else "Evaluation of reinforcement-learning algorithms"),
-        command=command or _as_python(found, title, beside, study, bool(plans)),
+        command=command or _as_python(found, title, compare_with, study, bool(plans)),
         version=__version__,
-        beside=tuple(beside),
+        compare_with=tuple(compare_with),
         histories=histories,
         plans=tuple(plans),
         race=race,
@@ -156,16 +156,20 @@ def judged_alike(
             judging = replace(found.judging, intervals=other)
             evaluations.append(judging.judge(found.scores, workers=workers, progress=progress))
         elif not isinstance(other, Evaluation):
-            raise InvalidInput(f"beside has a {type(other).__name__}: pass names of interval methods, or evaluations")
+            raise InvalidInput(
+                f"compare_with has a {type(other).__name__}: pass names of interval methods, or evaluations"
+            )
         elif (other.algorithms, other.environments) != (found.algorithms, found.environments):
-            raise InvalidInput("beside has an evaluation of other algorithms or environments: compare the same scores")
+            raise InvalidInput(
+                "compare_with has an evaluation of other algorithms or environments: compare the same scores"
+            )
         else:
             evaluations.append(other)
     return tuple(evaluations)
 
 
 def _as_python(
-    found: Evaluation, title: str | None, beside: Sequence[Evaluation], study: str | Path | None, planned: bool
+    found: Evaluation, title: str | None, compare_with: Sequence[Evaluation], study: str | Path | None, planned: bool
 ) -> str:
     """Return the call that reproduces a report; ``scores`` stands for what only the caller has."""
     used = found.settings
@@ -175,7 +179,7 @@ def _as_python(
         del chosen["intervals"]
     more = {
         "title": title,
-        "beside": [each.method for each in beside],
+        "compare_with": [each.method for each in compare_with],
         "study": None if study is None else str(study),
         "planned": planned,
         "approximate": found.approximate is not None,
@@ -189,15 +193,15 @@ def written(place: Path, text: str) -> Path:
     """Write a file atomically and return its path."""
     # A lone surrogate cannot be encoded: a question mark stands for it.
     content = text.encode("utf-8", errors="replace")
-    beside = place.with_name(f".{place.name[:100]}.{os.getpid()}")
+    temporary = place.with_name(f".{place.name[:100]}.{os.getpid()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         try:
             # Bytes, so that lines end alike on every system.
-            beside.write_bytes(content)
-            beside.replace(place)
+            temporary.write_bytes(content)
+            temporary.replace(place)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInput(f"{place} cannot be written: {error.strerror}") from None
     return place

@@ -18,7 +18,7 @@ from untuned.verdicts import listed
 
 
 @dataclass(frozen=True)
-class MeanBeside:
+class MeanComparison:
     """The mean score of a cell compared with the published one.
 
     Attributes
@@ -28,11 +28,11 @@ class MeanBeside:
     trials, mean, spread
         Ours: their number, mean and standard deviation.
     published
-        What the paper has; None where it has nothing.
+        The paper's figure; None where it has none.
     z
-        The difference as a z-score; None where there is nothing to compare with, or no spread.
+        The difference as a z-score; None without a published figure, or without spread.
     within
-        Whether guaranteed intervals on both means overlap; None where there is nothing to compare with.
+        Whether guaranteed intervals on both means overlap; None without a published figure.
     """
 
     algorithm: str
@@ -46,7 +46,7 @@ class MeanBeside:
 
 
 @dataclass(frozen=True)
-class ScoreBeside:
+class ScoreComparison:
     """An aggregate score compared with the published one.
 
     Attributes
@@ -54,9 +54,9 @@ class ScoreBeside:
     algorithm, score
         The algorithm, and our score.
     published
-        What the paper has by the bootstrap; None where it has nothing.
+        The paper's figure by the bootstrap; None where it has none.
     z
-        The difference as a z-score; None where there is nothing to compare with, or neither varies.
+        The difference as a z-score; None without a published figure, or if neither varies.
     """
 
     algorithm: str
@@ -66,7 +66,7 @@ class ScoreBeside:
 
 
 @dataclass(frozen=True)
-class RateBeside:
+class RateComparison:
     """A figure of Table 2 compared with the published one.
 
     Attributes
@@ -78,7 +78,7 @@ class RateBeside:
     value, published
         Ours and the paper's.
     z
-        The difference as a z-score; None where neither varies.
+        The difference as a z-score; None if neither varies.
     """
 
     method: str
@@ -91,18 +91,18 @@ class RateBeside:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Many z-scores in a few numbers.
+    """A summary of z-scores.
 
     Attributes
     ----------
     compared
         How many there are.
     beyond_two, beyond_three
-        How many are further from 0 than that.
+        How many are more than 2, and more than 3, away from 0.
     root_mean_square
-        1 when all differences are chance.
+        The root mean square; 1 if all differences are due to chance.
     largest
-        The furthest from 0.
+        The z-score furthest from 0.
     """
 
     compared: int
@@ -140,7 +140,7 @@ class Agreement:
         return dict(vars(self))
 
 
-def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ...]:
+def mean_comparisons(table: ScoreTable, delta: float = 0.05) -> tuple[MeanComparison, ...]:
     """Return every cell compared with the published one, environment by environment.
 
     Parameters
@@ -148,7 +148,7 @@ def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ..
     table
         Our scores, on environments that declare their ranges.
     delta
-        The probability that any of the guaranteed intervals may miss, ours and those on the published means.
+        The allowed probability that any of the guaranteed intervals misses, ours and those on the published means.
     """
     found = []
     cells = len(table.environments) * len(table.algorithms)
@@ -157,7 +157,7 @@ def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ..
             scores = table.cell(algorithm, environment)
             known = published.means().get((algorithm, environment))
             found.append(
-                MeanBeside(
+                MeanComparison(
                     algorithm,
                     environment,
                     int(scores.size),
@@ -172,15 +172,15 @@ def means_beside(table: ScoreTable, delta: float = 0.05) -> tuple[MeanBeside, ..
 
 
 def _within(scores: Floats, mean: float, support: Range, delta: float) -> bool:
-    """Return whether the true mean may be the same, by Anderson's interval on ours and Hoeffding's on the published."""
+    """Return whether the true means may be equal, by Anderson's interval on ours and Hoeffding's on the published."""
     low, high = mean_interval(scores, delta, support)
     margin = (support[1] - support[0]) * math.sqrt(math.log(2.0 / delta) / (2.0 * published.TRIALS))
     margin += published.STEP / 2.0
     return low <= mean + margin and mean - margin <= high
 
 
-def within_sentence(means: Sequence[MeanBeside]) -> list[str]:
-    """Return a sentence on how many published means are where ours may be; none where nothing is published."""
+def within_sentence(means: Sequence[MeanComparison]) -> list[str]:
+    """Return a sentence on how many published means agree with ours; none where nothing is published."""
     known = [each for each in means if each.within is not None]
     if not known:
         return []
@@ -192,11 +192,11 @@ def within_sentence(means: Sequence[MeanBeside]) -> list[str]:
 
 
 def mean_z(scores: Floats, mean: float) -> float | None:
-    """Return how far the mean of scores is from a published one; None where they have no spread.
+    """Return the z-score of the mean of scores compared with a published one; None without spread.
 
-    Both means are of independent trials of one distribution, if ours are what the paper's were, so the spread of ours
-    serves for both; and the published is rounded. Student's distribution makes it a z-score however few ours are, as
-    far as scores are normal: with long tails and few trials some are further from 0.
+    If our trials have the distribution of the paper's, both means are of independent trials of one distribution, so
+    our spread is used for both; and the published mean is rounded. Student's distribution makes it a z-score for any
+    number of trials if scores are normal: with long tails and few trials some are further from 0.
     """
     if scores.size < 2 or not (spread := float(scores.std(ddof=1))) > 0.0:
         return None
@@ -206,20 +206,20 @@ def mean_z(scores: Floats, mean: float) -> float | None:
 
 
 def _as_normal(t: float, freedom: int) -> float:
-    """Return the number that is as far out in a normal distribution as ``t`` is in Student's."""
+    """Return the normal quantile with the same tail probability as ``t`` in Student's distribution."""
     tail = float(stats.t.sf(abs(t), freedom))
     # So far out that the tail underflows: with many degrees of freedom both are the same anyway.
     return math.copysign(float(stats.norm.isf(tail)), t) if tail > 0.0 else t
 
 
-def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
+def score_comparisons(bootstrapped: Evaluation) -> tuple[ScoreComparison, ...]:
     """Return the aggregate scores compared with the published ones, the best first.
 
     Parameters
     ----------
     bootstrapped
-        By the bootstrap under the paper's conventions: half the width of such an interval is as many standard errors
-        for ours as for the published, which gives the z-scores.
+        An evaluation by the bootstrap under the paper's conventions: half the width of an interval is the same number
+        of standard errors for ours and for the published ones, which gives the z-scores.
     """
     found = []
     for a in bootstrapped.order:
@@ -232,7 +232,7 @@ def scores_beside(bootstrapped: Evaluation) -> tuple[ScoreBeside, ...]:
             theirs = (known.high - known.low) / 2.0
             error = math.hypot(ours, theirs) / quantile
             z = (float(bootstrapped.score_a[a]) - known.value) / error if error > 0.0 else None
-        found.append(ScoreBeside(name, float(bootstrapped.score_a[a]), known, z))
+        found.append(ScoreComparison(name, float(bootstrapped.score_a[a]), known, z))
     return tuple(found)
 
 
@@ -241,7 +241,7 @@ def _bootstrap_level(evaluation: Evaluation) -> float:
     return evaluation.delta / (len(evaluation.algorithms) * len(evaluation.environments))
 
 
-def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
+def rate_comparisons(replication: Replication) -> tuple[RateComparison, ...]:
     """Return the figures of Table 2 that the paper has too, compared with the published ones."""
     found = []
     for row in replication.rows:
@@ -253,8 +253,8 @@ def rates_beside(replication: Replication) -> tuple[RateBeside, ...]:
                 continue
             z = None
             if error is not None and error > 0.0:
-                # Their figures vary from sample to sample as ours do, but theirs are from more samples.
+                # The published figures vary from sample to sample as ours do, but come from more samples.
                 both = error * math.sqrt(1.0 + row.samples / published.SAMPLES)
                 z = (value - known) / both
-            found.append(RateBeside(row.method, row.trials, what, value, known, z))
+            found.append(RateComparison(row.method, row.trials, what, value, known, z))
     return tuple(found)

@@ -1,9 +1,9 @@
-"""What the paper concludes, statement by statement, and what these trials say of it.
+"""The paper's conclusions, statement by statement, and whether these trials confirm them.
 
-A statement holds, or does not, when intervals that are guaranteed to hold together with probability 95 % say so; until
-then it is not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold together; each of
-the other statements has limits of its own. Statements on the ends of distributions define these ends by the same
-trials, and take the numbers of trials as chosen beforehand, so their limits are approximate.
+A statement holds, or does not, when intervals that hold simultaneously with probability 95 % show it; until then it is
+not decided. Statements on aggregate scores are decided by verdicts on pairs, which hold simultaneously; each of the
+other statements has its own confidence limits. Statements on the ends of distributions define these ends by the same
+trials, and treat the numbers of trials as chosen beforehand, so their limits are approximate.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,10 +29,10 @@ OPEN: Status = "not decided yet"
 
 
 class Prices(Protocol):
-    """What more trials cost, in words."""
+    """The cost of more trials, in words."""
 
     def of_pairs(self, weighting: str, pairs: Sequence[Names]) -> str:
-        """Return what deciding some pairs would take."""
+        """Return the cost of deciding some pairs."""
         ...
 
     def of_trials(self, numbers_ae: Ints) -> str:
@@ -42,8 +42,8 @@ class Prices(Protocol):
 
 #: The probability of error of each statement that needs no aggregates.
 _DELTA = 0.05
-#: Near the best: within this share of the way from the best score seen to what most trials reach; and the share that
-#: counts as most.
+#: Near the best: within this share of the distance from the best observed score to the score that most trials reach;
+#: and the share that counts as most.
 _NEAR = 0.1
 _MOST = 0.95
 #: The low end: this share of all trials.
@@ -61,19 +61,19 @@ class Conclusion:
     Attributes
     ----------
     statement
-        As a sentence.
+        The statement, a sentence.
     place
         Where the paper makes it.
     status
         Whether it holds, by methods that guarantee their level.
     because
-        What that rests on.
+        The reason.
     others
-        What other methods say, by their names, of statements on aggregate scores.
+        For statements on aggregate scores, the verdicts of other methods, by their names.
     equal
         Whether a statement on aggregate scores holds under equal weights; None for other statements.
     cost
-        What deciding it would take: a text, empty where it is decided.
+        The cost of deciding it: a text, empty where it is decided.
     """
 
     statement: str
@@ -82,7 +82,7 @@ class Conclusion:
     because: str
     others: Mapping[str, Status] = field(default_factory=lambda: MappingProxyType({}))
     equal: Status | None = None
-    # What trials cost is measured, so it does not repeat.
+    # Costs are measured, so they are not reproducible.
     cost: str = field(default="", compare=False)
 
     @property
@@ -106,13 +106,13 @@ def conclusions(
     Parameters
     ----------
     found
-        By a method that guarantees its level.
+        The evaluation by a method that guarantees its level.
     others
         The same scores by the paper's methods.
     replication
         The result of the test of Table 2; None where it was not run.
     prices
-        What more trials cost; None to leave costs out.
+        The cost of more trials; None to leave costs out.
     """
     statements = [
         *_on_pairs(found, others, prices),
@@ -126,7 +126,7 @@ def conclusions(
 
 
 def claims(algorithms: Sequence[str]) -> list[tuple[str, str, list[Names]]]:
-    """Return what the paper says of pairs of algorithms: the statement, its place, and pairs (better, worse)."""
+    """Return the paper's statements on pairs of algorithms: the statement, its place, and pairs (better, worse)."""
     top = ("sarsa-parl2", "q-parl2")
     rest = [name for name in algorithms if name not in top]
     return [
@@ -183,7 +183,7 @@ def _on_some_pairs(
 
 
 def _said(found: Evaluation, pairs: Sequence[Names]) -> str:
-    """Return what the first ranking says of some pairs."""
+    """Return the first ranking's verdicts on some pairs."""
     if len(pairs) == 1:
         (a, b), *_ = pairs
         low, high = found.difference(a, b)
@@ -197,7 +197,7 @@ def _said(found: Evaluation, pairs: Sequence[Names]) -> str:
 
 
 def _status(found: Evaluation, pairs: Iterable[tuple[str, str]]) -> Status:
-    """Return whether the first of every pair is better: not if one is worse, open if one is open."""
+    """Return whether the first of every pair is better: false if one is worse, open if one is open."""
     said = {found.verdict(a, b) for a, b in pairs}
     if "worse" in said:
         return NOT
@@ -209,7 +209,7 @@ def _status(found: Evaluation, pairs: Iterable[tuple[str, str]]) -> Status:
 
 def _on_distributions(found: Evaluation, prices: Prices | None) -> list[Conclusion]:
     near = [_near(found, e) for e in range(len(found.environments))]
-    # A good trial that was seen proves it; that none was seen proves nothing, for one may still come.
+    # One good trial proves it; the absence of one proves nothing, because one may still come.
     reached = sum(int(flags.any()) for rows in near for flags in rows)
     cells = len(found.algorithms) * len(found.environments)
     tuned = Conclusion(
@@ -222,7 +222,7 @@ def _on_distributions(found: Evaluation, prices: Prices | None) -> list[Conclusi
         if prices is None or reached == cells
         else f"unknown: a better trial in each of {cells - reached} cells",
     )
-    # The chance to be near the best is below the limit in some environment, for every algorithm.
+    # For every algorithm, the probability of being near the best is below the limit in some environment.
     unreliable, reliable = 0, 0
     for a in range(len(found.algorithms)):
         rates = [
@@ -234,7 +234,7 @@ def _on_distributions(found: Evaluation, prices: Prices | None) -> list[Conclusi
     solved = Conclusion(
         "No complete algorithm solves all environments reliably yet",
         "section 6.1",
-        # That some solve these environments says nothing of others.
+        # That some solve these environments says nothing about others.
         (NOT if len(near) == len(NAMES) else OPEN)
         if reliable
         else HOLDS
@@ -256,7 +256,7 @@ def _on_low_ends(found: Evaluation, prices: Prices | None) -> Conclusion:
         for algorithm in (name, f"{name}-parl2"):
             scores = found.scores.cells[found.algorithms.index(algorithm)]
             rate = float(np.mean([(each < limit).mean() for each, limit in zip(scores, limits, strict=True)]))
-            # Hoeffding's inequality; two sides of two rates of three algorithms. All environments count the same.
+            # Hoeffding's inequality; two sides of two rates of three algorithms. All environments weigh the same.
             spread_of_it = sum(1.0 / each.size for each in scores) / len(scores) ** 2
             margin = float(np.sqrt(np.log(2.0 * 2 * len(names) / _DELTA) / 2.0 * spread_of_it))
             ends.append((rate - margin, rate, rate + margin))
@@ -277,7 +277,7 @@ def _on_low_ends(found: Evaluation, prices: Prices | None) -> Conclusion:
 
 
 def _near(found: Evaluation, e: int) -> list[Any]:
-    """Return, for every algorithm, which of its trials in an environment came near the best score of any algorithm."""
+    """Return, for every algorithm, which of its trials in an environment were near the best score of any algorithm."""
     scores = [row[e] for row in found.scores.cells]
     best = max(float(each.max()) for each in scores)
     limit = best - _NEAR * (best - _reached(found, e, _MOST))
@@ -285,10 +285,10 @@ def _near(found: Evaluation, e: int) -> list[Any]:
 
 
 def _reached(found: Evaluation, e: int, share: float) -> float:
-    """Return the score in an environment that a share of all trials reaches; every algorithm counts the same."""
+    """Return the score in an environment that a share of all trials reaches; every algorithm weighs the same."""
     scores = [row[e] for row in found.scores.cells]
     pooled = np.concatenate(scores)
-    # However many trials it has.
+    # Whatever its number of trials.
     weights = np.concatenate([np.full(each.size, 1.0 / (each.size * len(scores))) for each in scores])
     order = np.argsort(pooled, kind="stable")
     place = int(np.searchsorted(np.cumsum(weights[order]), 1.0 - share))
@@ -308,7 +308,7 @@ def _on_intervals(found: Evaluation, others: Sequence[Evaluation], prices: Price
     unique = Conclusion(
         f"{TRIALS:,} trials are not enough for a unique ranking by PBP",
         "section 6.3",
-        # Fewer trials prove nothing about so many.
+        # Fewer trials prove nothing about that many.
         (HOLDS if decided < total else NOT) if enough else NOT if decided == total else OPEN,
         f"PBP decides {decided} of {total} pairs with {spread(found.trials_ae)} trials per cell",
         cost="" if prices is None or enough else prices.of_trials(np.full(found.trials_ae.shape, TRIALS)),
@@ -324,7 +324,7 @@ def _on_intervals(found: Evaluation, others: Sequence[Evaluation], prices: Price
         Conclusion(
             "PBP-t and the bootstrap have tighter intervals than PBP",
             "section 6.3",
-            # The paper's are with more trials: with a handful, Student's intervals reach beyond all scores there are.
+            # The paper had more trials: with a handful, Student's intervals exceed the range of all scores.
             HOLDS if all_tighter else NOT if enough else OPEN,
             f"tighter for {listed([f'{count} of {n} algorithms by {name}' for name, count in tighter.items()])}, in "
             "these trials",
@@ -371,7 +371,7 @@ _ENOUGH = 30
 
 
 def _never(rows: Sequence[Replicates]) -> Status:
-    """Return whether something never happens: it did not, and a rate above the level is ruled out."""
+    """Return whether an event never happens: it did not, and a rate above the level is ruled out."""
     rates = [row.truth for row in rows]
     if any(rate.count for rate in rates):
         return NOT
@@ -379,7 +379,7 @@ def _never(rows: Sequence[Replicates]) -> Status:
 
 
 def _too_often(rows: Sequence[Replicates]) -> Status:
-    """Return whether something happens more often than the level allows, with some number of trials."""
+    """Return whether an event happens more often than the level allows, with some number of trials."""
     said = {row.truth.finding(_LEVEL) for row in rows}
     return HOLDS if "broken" in said else NOT if said == {"kept"} else OPEN
 

@@ -1,4 +1,4 @@
-"""What is run: the paper's eleven algorithms in its fifteen environments."""
+"""The experiment: the paper's eleven algorithms in its fifteen environments."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from untuned.collect.study import MOST_TRIALS, Study
 from untuned.errors import InvalidInput, UnknownName
 from untuned.judge.judging import whole
 
-#: Decides, with names and numbers, all that is random.
+#: The seed; it determines, with names and numbers, everything random.
 SEED = 2020
 ALGORITHMS: tuple[str, ...] = tuple(definition.name for definition in ELEVEN)
 #: The board of the paper's test of its intervals, its Table 2.
 TESTED = ("sarsa-parl2", "q-parl2", "ac-parl2", "sarsa-s")
 TESTED_ON = (*NAMES[:8], "mountain-car")
 
-#: How long trials are collected by default, in hours, by the clock: with judging it is about half an hour.
+#: The default time for collecting, in wall-clock hours: with judging it is about half an hour.
 HOURS = 1.0 / 3.0
 
 
@@ -25,7 +25,7 @@ def chosen(environments: Sequence[str] | None) -> tuple[str, ...]:
     Raises
     ------
     InvalidInput
-        For a name that is none of these, and for fewer than two: there is nothing to weigh then.
+        For an unknown name, and for fewer than two, because the game has nothing to weigh then.
     """
     if environments is None:
         return NAMES
@@ -43,12 +43,12 @@ def chosen(environments: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def study(trials: int | None = None, environments: Sequence[str] | None = None) -> Study:
-    """Return what to collect.
+    """Return the study to collect.
 
     Parameters
     ----------
     trials
-        Per algorithm and environment; None where a race decides.
+        Trials per algorithm and environment; None where a race decides.
     environments
         Some of the paper's; all fifteen by default.
     """

@@ -17,7 +17,7 @@ from untuned.reports.figures.distributions import Bands, draw_quantiles, trials_
 from untuned.reports.figures.illustration import percentile_illustration
 from untuned.reports.styles import styles
 from untuned.reproduction import published
-from untuned.reproduction.agreement import MeanBeside
+from untuned.reproduction.agreement import MeanComparison
 from untuned.reproduction.published import Entry
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _THEIRS = "D"
 
 
 def aggregate_figure(found: Sequence[Evaluation], comparable: bool) -> Figure:
-    """Return the aggregate scores by every method, the paper's below ours: its figure of aggregates.
+    """Return the aggregate scores by every method, the paper's below ours, like the paper's figure of aggregates.
 
     Parameters
     ----------
@@ -66,22 +66,22 @@ def aggregate_figure(found: Sequence[Evaluation], comparable: bool) -> Figure:
     return figure
 
 
-def environment_figure(found: Evaluation, known: Bands, environment: str, beside: Sequence[MeanBeside]) -> Figure:
+def environment_figure(found: Evaluation, known: Bands, environment: str, compared: Sequence[MeanComparison]) -> Figure:
     """Return an environment's quantile functions, as in the paper's appendix, and its means next to the published.
 
     Parameters
     ----------
     found
-        What judging found.
+        The evaluation.
     known
         The bands of all cells.
     environment
         Its name.
-    beside
-        All cells with what is published.
+    compared
+        All cells with the published figures.
     """
     e = found.environments.index(environment)
-    entries = {each.algorithm: each.published for each in beside if each.environment == environment}
+    entries = {each.algorithm: each.published for each in compared if each.environment == environment}
     order = sorted(range(len(found.algorithms)), key=lambda a: -found.means.mean_ae[a, e])
     looks = styles(found.algorithms)
     there = any(entry is not None for entry in entries.values())
@@ -105,10 +105,10 @@ def environment_figure(found: Evaluation, known: Bands, environment: str, beside
     return figure
 
 
-def agreement_figure(beside: Sequence[MeanBeside]) -> Figure:
+def agreement_figure(compared: Sequence[MeanComparison]) -> Figure:
     """Return the z-scores of all cells from the lowest to the highest, against those that chance alone would give."""
-    known = sorted(((each.z, each) for each in beside if each.z is not None), key=lambda pair: pair[0])
-    looks = styles(list(dict.fromkeys(each.algorithm for each in beside)))
+    known = sorted(((each.z, each) for each in compared if each.z is not None), key=lambda pair: pair[0])
+    looks = styles(list(dict.fromkeys(each.algorithm for each in compared)))
     with drawing():
         figure = Figure(figsize=(PAGE * 0.6, 3.2), layout="constrained")
         ax = figure.subplots()
@@ -138,18 +138,18 @@ def figures(
     found: Evaluation,
     others: Sequence[Evaluation],
     known: Bands,
-    beside: Sequence[MeanBeside],
+    compared: Sequence[MeanComparison],
     replication: Replication | None,
     comparable: bool,
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
-    """Yield every figure: the name of its file, what it shows, and what draws it."""
+    """Yield every figure: the name of its file, its title, and the function that draws it."""
     yield (
         "aggregate",
         "Aggregate scores by every method (the paper's figure of aggregate performance)",
         partial(aggregate_figure, (*others, found), comparable),
     )
-    if any(each.z is not None for each in beside):
-        yield "agreement", "Every cell compared with the published one", partial(agreement_figure, beside)
+    if any(each.z is not None for each in compared):
+        yield "agreement", "Every cell compared with the published one", partial(agreement_figure, compared)
     if replication is not None:
         yield "table-2", "How interval methods did in the paper's test", partial(replication_figure, replication)
     # As in the paper, if that environment is included.
@@ -169,7 +169,7 @@ def figures(
         yield (
             f"environment-{name}",
             f"How scores on {name} are distributed, and their means",
-            partial(environment_figure, found, known, name, beside),
+            partial(environment_figure, found, known, name, compared),
         )
 
 

@@ -30,7 +30,7 @@ def page(found: "Reproduction", pictures: Mapping[str, tuple[str, bytes]]) -> st
     found
         The results.
     pictures
-        By the names of figures: what they show, and the bytes of a PNG.
+        Titles and PNG bytes of the figures, by their names.
     """
     tables = {name: _table(each) for name, each in found.tables()}
     images = {

@@ -1,4 +1,4 @@
-"""What it would take to decide what is open: hours of collecting, by what trials have cost and how scores vary."""
+"""The cost of deciding open statements: hours of collecting, from the costs of trials and the variance of scores."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """What more trials cost.
+    """The cost of more trials.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Prices:
     workers: int
 
     def of_pairs(self, weighting: str, pairs: Sequence[Names]) -> str:
-        """Return what deciding some pairs would take, all of those that are open together."""
+        """Return the cost of deciding all open pairs of some together."""
         under = self.found.under(weighting)
         left = [pair for pair in pairs if under.verdict(*pair) not in ("better", "worse")]
         hours = [self._of_pair(weighting, pair) for pair in left]

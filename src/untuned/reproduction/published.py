@@ -1,4 +1,4 @@
-"""What the paper published: figures of its tables, as data."""
+"""The paper's published figures, from its tables, as data."""
 
 import csv
 from collections.abc import Mapping
@@ -7,25 +7,25 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
-#: Where the figures are from.
+#: The source of the figures.
 SOURCE = (
     "S. M. Jordan, Y. Chandak, D. Cohen, M. Zhang, P. S. Thomas: Evaluating the Performance of Reinforcement Learning "
     "Algorithms. ICML 2020, PMLR 119, 4962-4973: its tables 1 and 2, and the tables of its appendices"
 )
-#: What a reader must know of them.
+#: Notes for readers.
 NOTES = (
     "For Q-Parl2's score the paper's Table 1 prints 0.4366; by its other methods the same score is 0.4523, which "
     "stands here.",
-    "For four environments, Gridworld 10 Stochastic, Chain 50 Stochastic, Acrobot and PinBall Single, no published "
-    "means are at hand: our cells cannot be compared there.",
+    "For four environments, Gridworld 10 Stochastic, Chain 50 Stochastic, Acrobot and PinBall Single, published "
+    "means are not available: our cells cannot be compared there.",
     "Table 2 was made with a Parl2 whose step size began ten times smaller, as the paper's appendix on that experiment "
     "says: these are other algorithms, and where that matters its figures need not agree.",
 )
-#: Trials behind each of the means and aggregates.
+#: Trials per mean and per aggregate.
 TRIALS = 10_000
-#: Samples behind each line of Table 2.
+#: Samples per line of Table 2.
 SAMPLES = 1_000
-#: Means are rounded to this.
+#: The precision of rounded means.
 STEP = 0.1
 
 
@@ -38,7 +38,7 @@ class Entry:
     value, low, high
         The estimate and its interval.
     rank, worst, best
-        Its place, and those that the intervals allow.
+        Its rank, and the ranks that the intervals allow.
     """
 
     value: float

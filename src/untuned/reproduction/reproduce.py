@@ -27,9 +27,9 @@ from untuned.reproduction.result import Reproduction
 from untuned.scores import ScoreTable
 from untuned.version import __version__
 
-#: The paper's methods; the last one's intervals say how far an estimate is off.
+#: The paper's methods; the last one's intervals give the error of an estimate.
 PUBLISHED_METHODS = ("pbp", "pbp-t", "bootstrap")
-#: The sizes of samples in Table 2, and how many there are of each: the last take a quarter of a minute each.
+#: The sizes of samples in Table 2, and the number of samples of each: the largest take 15 seconds each.
 SIZES = (10, 30, 100, 1_000, 10_000)
 SAMPLES = (50, 50, 50, 20, 5)
 
@@ -47,10 +47,10 @@ def reproduce(
     pieces: Progress | None = None,
     stop: Stop | None = None,
 ) -> Reproduction:
-    """Run the paper's experiment, judge it, and return it compared with the published results; a folder has all of it.
+    """Run the paper's experiment, judge it, and compare it with the published results; everything is saved in a folder.
 
-    Trials that are stored are not run again: after a stop or a kill the same call resumes, and with more trials it
-    adds them.
+    Stored trials are not run again: after a stop or a kill the same call resumes, and a larger number of trials adds
+    the missing ones.
 
     Parameters
     ----------
@@ -58,24 +58,24 @@ def reproduce(
         The folder: ``reproduction.html`` to read, ``reproduction.json``, tables, figures, ``report.html`` on the
         evaluation, and all trials under ``scores``.
     trials
-        Per algorithm and environment, equally many; the paper had 10,000. By default a race for the paper's
-        conclusions decides where trials go.
+        Trials per algorithm and environment; the paper had 10,000. By default a race for the paper's conclusions
+        decides which cells get trials.
     hours
-        How long the race may collect, in all; by default twenty minutes, with judging about half an hour.
+        The total time of collecting; by default twenty minutes, with judging about half an hour.
     environments
         Some of the paper's fifteen; all by default.
     workers
-        How many trials at the same time, by default one per processor. No number depends on it.
+        Number of worker processes, by default one per processor. The results do not depend on it.
     watch
         Called with the progress of collecting, as by `collect_scores`.
     look
-        Called with what is known after every round of the race.
+        Called with the standings after every round of the race.
     progress
         Called with the progress of judging, as by `evaluate`.
     pieces
-        Called with how many work units of the test of intervals are done, and how many there are.
+        Called with the number of finished work units of the test of intervals, and the total.
     stop
-        Polled a few times a second; when it returns True, what is finished is kept and the rest left.
+        Polled several times per second; when it returns True, the call stops and keeps finished work.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def reproduce(
     report.made(
         found,
         title="The paper's experiment, reproduced",
-        beside=others,
+        compare_with=others,
         study=place / "scores",
         histories=read_histories(place / "scores"),
         race=course,
@@ -160,7 +160,7 @@ def _raced(
 
 
 def check_folder(place: Path) -> None:
-    """Refuse an unusable folder before hours of trials, not after them."""
+    """Refuse an unusable folder before hours of trials rather than afterwards."""
     if place.is_file() or place.suffix.lower() in (".html", ".htm"):
         raise InvalidInput(f"{place} is not a folder, as a reproduction is: name another")
     report.check_place(place / "report.html")
@@ -177,14 +177,14 @@ def intervals_tested(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Replication | None:
-    """Return the paper's test of interval methods; None unless its algorithms and environments are there.
+    """Return the paper's test of interval methods; None unless all its algorithms and environments are included.
 
     Parameters
     ----------
     table
         All scores.
     record
-        The file in which finished work is kept.
+        The file for finished work.
     workers, progress, stop
         As for `untuned.lab.replication`.
     """

@@ -1,4 +1,4 @@
-"""`Reproduction`: the results of the paper's experiment, to be read, saved and checked."""
+"""`Reproduction`: the results of the paper's experiment, to read, save and check."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,12 +15,12 @@ from untuned.reports.tables.table import Table
 from untuned.reproduction import tables
 from untuned.reproduction.agreement import (
     Agreement,
-    MeanBeside,
-    RateBeside,
-    ScoreBeside,
-    means_beside,
-    rates_beside,
-    scores_beside,
+    MeanComparison,
+    RateComparison,
+    ScoreComparison,
+    mean_comparisons,
+    rate_comparisons,
+    score_comparisons,
     within_sentence,
 )
 from untuned.reproduction.conclusions import HOLDS, NOT, OPEN, Conclusion, Status
@@ -35,22 +35,22 @@ def _counted(said: Sequence[Status]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The paper's experiment from these trials, compared with what was published.
+    """The paper's experiment from these trials, compared with the published results.
 
     Attributes
     ----------
     evaluation
-        By our method, which guarantees its level.
+        The evaluation by our method, which guarantees its level.
     others
         The same scores by the paper's methods: PBP, PBP-t and the bootstrap.
     replication
-        The paper's test of interval methods; None where its algorithms and environments are not all there.
+        The paper's test of interval methods; None unless all its algorithms and environments are included.
     conclusions
-        What the paper concludes, and whether it holds here.
+        The paper's conclusions, and whether they hold here.
     command
-        How to reproduce it.
+        The command that reproduces it.
     version
-        Of this program.
+        Version of this program.
     """
 
     evaluation: Evaluation
@@ -66,19 +66,19 @@ class Reproduction:
         return set(self.evaluation.environments) == set(NAMES) and set(self.evaluation.algorithms) == set(ALGORITHMS)
 
     @cached_property
-    def means(self) -> tuple[MeanBeside, ...]:
+    def means(self) -> tuple[MeanComparison, ...]:
         """Every cell's mean score compared with the published one."""
-        return means_beside(self.evaluation.scores, self.evaluation.delta)
+        return mean_comparisons(self.evaluation.scores, self.evaluation.delta)
 
     @cached_property
-    def scores(self) -> tuple[ScoreBeside, ...]:
+    def scores(self) -> tuple[ScoreComparison, ...]:
         """Every algorithm's aggregate score compared with the published one; none where they are not comparable."""
-        return scores_beside(self.others[-1]) if self.comparable else ()
+        return score_comparisons(self.others[-1]) if self.comparable else ()
 
     @cached_property
-    def rates(self) -> tuple[RateBeside, ...]:
+    def rates(self) -> tuple[RateComparison, ...]:
         """The figures of Table 2 compared with the published ones."""
-        return () if self.replication is None else rates_beside(self.replication)
+        return () if self.replication is None else rate_comparisons(self.replication)
 
     @cached_property
     def agreement(self) -> Mapping[str, Agreement | None]:
@@ -115,7 +115,7 @@ class Reproduction:
 
     @property
     def _about(self) -> str:
-        """What the statements are about, where that is not what the paper's are about."""
+        """The environments of the statements, where they are not all of the paper's."""
         m = len(self.evaluation.environments)
         return "" if m == len(NAMES) else f"looked at on {m} of its {len(NAMES)} environments, "
 

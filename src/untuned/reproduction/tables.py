@@ -1,4 +1,4 @@
-"""The paper's tables from these trials, each next to what was published."""
+"""The paper's tables from these trials, next to the published figures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from untuned.reports.tables.content import SCORES, standing
 from untuned.reports.tables.digits import Digits
 from untuned.reports.tables.table import Table
 from untuned.reproduction import published
-from untuned.reproduction.agreement import MeanBeside, RateBeside, ScoreBeside
+from untuned.reproduction.agreement import MeanComparison, RateComparison, ScoreComparison
 from untuned.reproduction.conclusions import HOLDS, Conclusion
 from untuned.reproduction.published import Entry
 
@@ -27,20 +27,20 @@ _Z_DIGITS = Digits(1)
 _TENTHS = Digits(1)
 
 
-def table_one(everything: Sequence[Evaluation], beside: Sequence[ScoreBeside], comparable: bool) -> Table:
-    """Return aggregate scores by all methods, those under equal weights, and the published: the paper's first table.
+def table_one(everything: Sequence[Evaluation], compared: Sequence[ScoreComparison], comparable: bool) -> Table:
+    """Return aggregate scores by all methods, under equal weights, and as published: the paper's first table.
 
     Parameters
     ----------
     everything
         The evaluation by each method, the first of which decides the order.
-    beside
+    compared
         The scores and their z-scores.
     comparable
         Whether these are the paper's algorithms and environments, all of them.
     """
     first = everything[0]
-    z = {each.algorithm: each.z for each in beside}
+    z = {each.algorithm: each.z for each in compared}
     known = {key: entry for key, entry in published.aggregates().items() if comparable}
     rows = []
     for a in first.order:
@@ -53,7 +53,7 @@ def table_one(everything: Sequence[Evaluation], beside: Sequence[ScoreBeside], c
             if (each.method, name) in known:
                 entry = known[each.method, name]
                 cells.append(Measured(entry.value, entry.low, entry.high, SCORES))
-        cells += [Number(z.get(name), _Z_DIGITS)] if beside else []
+        cells += [Number(z.get(name), _Z_DIGITS)] if compared else []
         rows.append(Row(tuple(cells)))
     columns = [_ALGORITHM]
     for each in everything:
@@ -63,7 +63,7 @@ def table_one(everything: Sequence[Evaluation], beside: Sequence[ScoreBeside], c
         if any(there == method for there, _ in known):
             names = (f"published_{method}", f"published_{method}_low", f"published_{method}_high")
             columns.append(Column(f"{method}, published", names, "number"))
-    columns += [Column("z", ("z",), "number")] if beside else []
+    columns += [Column("z", ("z",), "number")] if compared else []
     caption = (
         "Scores under the game's weights, as in the paper, unless the heading says otherwise, with intervals (low, "
         f"high); {first.claim} Those by pbp, pbp-t and bootstrap are as the paper has them, without a guarantee. "
@@ -77,10 +77,10 @@ def table_one(everything: Sequence[Evaluation], beside: Sequence[ScoreBeside], c
     return Table("Aggregate scores by every method", caption, tuple(columns), tuple(rows))
 
 
-def environment_table(found: Evaluation, environment: str, beside: Sequence[MeanBeside]) -> Table:
+def environment_table(found: Evaluation, environment: str, compared: Sequence[MeanComparison]) -> Table:
     """Return the mean scores on an environment next to the published, the best first."""
     e = found.environments.index(environment)
-    cells = {each.algorithm: each for each in beside if each.environment == environment}
+    cells = {each.algorithm: each for each in compared if each.environment == environment}
     ranks, means = found.means.ranks[e], found.means
     there = any(each.published is not None for each in cells.values())
     order = sorted(range(len(found.algorithms)), key=lambda a: -means.mean_ae[a, e])
@@ -115,11 +115,11 @@ def environment_table(found: Evaluation, environment: str, beside: Sequence[Mean
     return Table(f"Mean scores on {environment}", caption, columns, rows)
 
 
-def z_table(beside: Sequence[MeanBeside]) -> Table:
+def z_table(compared: Sequence[MeanComparison]) -> Table:
     """Return the z-scores of all cells, environments by algorithms."""
-    algorithms = list(dict.fromkeys(each.algorithm for each in beside))
-    environments = list(dict.fromkeys(each.environment for each in beside))
-    cells = {(each.algorithm, each.environment): each for each in beside}
+    algorithms = list(dict.fromkeys(each.algorithm for each in compared))
+    environments = list(dict.fromkeys(each.environment for each in compared))
+    cells = {(each.algorithm, each.environment): each for each in compared}
     rows = tuple(
         Row((Text(place), *(Number(cells[name, place].z, _Z_DIGITS) for name in algorithms))) for place in environments
     )
@@ -135,9 +135,11 @@ def z_table(beside: Sequence[MeanBeside]) -> Table:
     return Table("Every cell compared with the published one", caption, columns, rows)
 
 
-def table_two(replication: Replication, beside: Sequence[RateBeside]) -> Table:
-    """Return the test of interval methods next to the published, the paper's second table."""
-    z: Mapping[tuple[str, int, str], float | None] = {(each.method, each.trials, each.what): each.z for each in beside}
+def table_two(replication: Replication, compared: Sequence[RateComparison]) -> Table:
+    """Return the test of interval methods next to the published figures, the paper's second table."""
+    z: Mapping[tuple[str, int, str], float | None] = {
+        (each.method, each.trials, each.what): each.z for each in compared
+    }
     rows = []
     before = 0
     for row in replication.rows:
@@ -189,7 +191,7 @@ def conclusions_table(conclusions: Sequence[Conclusion], environments: int) -> T
     conclusions
         The statements, which are about all of the paper's environments.
     environments
-        On how many they were looked at.
+        The number of environments that they were tested on.
     """
     some = environments < len(NAMES)
     methods = list(dict.fromkeys(method for each in conclusions for method in each.others))

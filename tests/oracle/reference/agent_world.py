@@ -62,7 +62,7 @@ def linear(weights: Floats, phi: Floats) -> Floats:
 
 
 def diverging() -> np.errstate:
-    """Let infinities and NaN pass in silence: an agent that diverged goes on acting, and its score counts."""
+    """Allow infinities and NaN: a diverged agent keeps acting, and its score counts."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 

@@ -132,7 +132,7 @@ class Past(NamedTuple):
 
 
 def past_of(earlier: Samples) -> Past:
-    """Return what earlier trials say: 1/2 where there are none of one of two, rows of the smallest sample."""
+    """Return the centres from earlier trials: 1/2 where one of two has none, rows of the smallest sample."""
     return Past(
         [[mean_payoff(x, y) if len(x) > 0 and len(y) > 0 else 0.5 for y in earlier] for x in earlier],
         float(min(len(sample) for sample in earlier)),

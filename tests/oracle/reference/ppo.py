@@ -107,7 +107,7 @@ def permutation(number: int, uniform: Uniform) -> list[int]:
 
 
 class Adam:
-    """Adam (Kingma & Ba, 2015) with epsilon beside the root of the raw second moment, the form of their section 2."""
+    """Adam (Kingma & Ba, 2015) with epsilon added to the root of the raw second moment, the form of their section 2."""
 
     def __init__(self, shape: tuple[int, ...], step_size: float) -> None:
         self.step_size = step_size

@@ -103,5 +103,5 @@ class SarsaQ:
             self.weights = self.weights + self.step_size * delta * self.trace
 
     def play_episode(self, environment: Environment, uniform: Uniform) -> float:
-        """Play one episode without learning, epsilon-greedy all the same; return the sum of its rewards."""
+        """Play one episode without learning, still epsilon-greedy; return the sum of its rewards."""
         return play(self, environment, uniform)

@@ -27,14 +27,14 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
     """One of our environments, by Gymnasium's rules.
 
     The dynamics are drawn at the first reset and at every reset with a seed, and stay the same over the episodes
-    between, as within one trial of the paper; ``reset(options={"redraw": True})`` draws them anew. What was drawn is
+    between, as within one trial of the paper; ``reset(options={"redraw": True})`` redraws them. The drawn dynamics are
     in the info of every reset, under ``"dynamics"``. A seed gives the random numbers of
-    ``random_state(seed, environment.name)``, dynamics first: the same trajectory as the kernels on their own.
+    ``random_state(seed, environment.name)``, dynamics first: the same trajectory as the kernels alone.
 
     Parameters
     ----------
     environment
-        A name, or an environment made before.
+        A name, or an existing environment.
     render_mode
         ``"rgb_array"`` or None.
     randomize, parameters, **options
@@ -71,15 +71,15 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
 
     @property
     def dynamics(self) -> Dynamics:
-        """What was drawn for the present trial."""
+        """The draws of the current trial."""
         if self._dynamics is None:
             raise gymnasium.error.ResetNeeded("nothing is drawn yet: call reset() first")
         return self._dynamics
 
     def lend(self, random: RandomState) -> Dynamics:
-        """Take all random numbers from a trial's stream from now on, and return the dynamics drawn from it.
+        """From now on take all random numbers from a trial's stream; return the dynamics drawn from it.
 
-        Seeds are then ignored: the trial is the one that the compiled environment gives.
+        Seeds are then ignored: the trial is the same as in the compiled environment.
         """
         self._random = random
         self._lent = True
@@ -89,7 +89,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode; with a seed, or at the first call, a new trial with fresh dynamics."""
+        """Start an episode; with a seed, or at the first call, a new trial with newly drawn dynamics."""
         redraw = _redraw_asked(options)
         super().reset(seed=seed)
         if not self._lent and (seed is not None or self._dynamics is None):
@@ -112,7 +112,7 @@ class UntunedEnvironment(gymnasium.Env[Observation, np.int64]):
         return self._observation(), float(reward), self._status == TERMINATED, self._status == TRUNCATED, {}
 
     def render(self) -> Frame | None:
-        """Return a picture of the present state, uint8[height, width, 3], in mode ``"rgb_array"``."""
+        """Return a picture of the current state, uint8[height, width, 3], in mode ``"rgb_array"``."""
         if self.render_mode is None:
             return None
         return _PICTURES[self.environment.family](self.environment, self._state, self.dynamics.values)

@@ -1,4 +1,4 @@
-"""Gymnasium environments for trials: of any kind for algorithms in Python, of many kinds for compiled agents."""
+"""Gymnasium environments for trials: all kinds for algorithms in Python, many kinds for compiled agents."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ from untuned.source_trees import own_code
 #: Episodes of a trial by default.
 EPISODES = 100
 
-#: With more dimensions no two can be coupled: 2**13 features are within 10,000, 2**14 are not.
+#: The largest number of dimensions with coupled features: 2**13 features are within 10,000, 2**14 are not.
 MOST_DIMENSIONS = 13
 
-# Many environments write the largest float32 where they mean "no bound".
+# Many environments use the largest float32 for "no bound".
 _UNBOUNDED = 1e30
 
-#: What to scale by where a space of Gymnasium's own has no bounds: few episodes leave these ranges.
+#: Ranges for scaling where a space of Gymnasium has no bounds: few episodes leave them.
 _CUSTOMARY = {"CartPole-v1": {1: (-4.0, 4.0), 3: (-4.0, 4.0)}}
 
 Ranges = Sequence[Range | None] | Mapping[int, Range]
@@ -38,24 +38,24 @@ Ranges = Sequence[Range | None] | Mapping[int, Range]
 
 @dataclass(frozen=True, kw_only=True)
 class GymnasiumEnvironment:
-    """The facts about a Gymnasium environment, how to make one, and how compiled agents see it.
+    """The facts about a Gymnasium environment, how to make one, and its form for compiled agents.
 
     Parameters
     ----------
     name, title, summary
-        Its id, a name for readers, one line.
+        Its id, a display name, one line.
     observations, actions
         Its spaces, as Gymnasium writes them.
     budget
-        How long a trial learns.
+        The learning budget of a trial.
     step_limit
-        Steps after which an episode ends whatever happened.
+        Number of steps after which an episode ends in any case.
     score_range
         (worst, best) possible return of an episode; None if undeclared.
     make
         Returns a new instance.
     described
-        The environment as compiled agents see it, or why they cannot run in it.
+        The environment in the form for compiled agents, or why they cannot run in it.
     """
 
     name: str
@@ -70,7 +70,7 @@ class GymnasiumEnvironment:
     described: "DescribedEnvironment | str"
 
     def for_agents(self) -> "DescribedEnvironment":
-        """Return the environment as compiled agents see it; raises InvalidInput where they cannot run in it."""
+        """Return the environment in the form for compiled agents; raises InvalidInput if they cannot run in it."""
         if isinstance(self.described, str):
             raise InvalidInput(self.described)
         return self.described
@@ -81,7 +81,7 @@ class GymnasiumEnvironment:
         return decisive, what_is_made(self.make), self._seen()
 
     def _seen(self) -> object:
-        """Return how compiled agents see the environment, for its fingerprint."""
+        """Return the form for compiled agents, for the fingerprint."""
         if isinstance(self.described, str):
             return None
         described = self.described
@@ -105,14 +105,14 @@ class GymnasiumEnvironment:
 
 @dataclass(frozen=True, kw_only=True)
 class DescribedEnvironment(SteppedEnvironment):
-    """A Gymnasium environment as compiled agents see it.
+    """A Gymnasium environment in the form for compiled agents.
 
     Parameters
     ----------
     make
         Returns a new instance.
     first_action, first_state
-        Gymnasium's number for our action 0, and for our state 0.
+        Gymnasium's numbers for our action 0 and our state 0.
     """
 
     make: Make
@@ -121,10 +121,10 @@ class DescribedEnvironment(SteppedEnvironment):
 
     @contextlib.contextmanager
     def start(self, random: RandomState) -> Iterator[Stepper]:
-        """Return a new instance for one trial, within a ``with``.
+        """Return a context manager of a new instance for one trial.
 
-        One of our own environments takes its random numbers from ``random``, as it does in a kernel. Any other has
-        seeds of its own, made of ``random``, which stays as it is.
+        One of our environments takes its random numbers from ``random``, as in a kernel. Any other gets its own seeds,
+        derived from ``random``, which is not advanced.
         """
         # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and C code.
         seeds = (random_state("gymnasium", *map(int, random)) >> np.uint64(33)).tolist()
@@ -139,9 +139,9 @@ class _Running:
     Parameters
     ----------
     environment
-        What to run.
+        The environment.
     instance
-        A new one.
+        A new instance of it.
     seed
         Seeds the first reset; later ones continue with the environment's own random numbers.
     random
@@ -180,7 +180,7 @@ class _Running:
 
     def _observe(self, state: Floats, observation: Any) -> None:
         if self._states is None:
-            # Not a plain assignment: NumPy would repeat a single number for all dimensions.
+            # Not a plain assignment: NumPy would broadcast a single number to all dimensions.
             state[: self._dimensions] = np.asarray(observation).reshape(self._dimensions)
             return
         index = int(observation) - self._first_state
@@ -215,19 +215,19 @@ def from_gymnasium(
     environment
         An id for `gymnasium.make`, or a function that returns a new instance.
     episodes, steps
-        How long one trial learns; give at most one, 100 episodes by default. Steps run out within an episode, which is
+        The learning budget of a trial; give at most one, 100 episodes by default. When steps run out, the episode is
         played to its end; compiled agents learn for a number of episodes.
     observation_ranges
-        (low, high) of each dimension of the observation: one per dimension (None takes the space's), or by index for
-        some. Needed by compiled agents where the observation space has no finite bounds, but for CartPole-v1, whose
-        velocities are then scaled by (-4, 4). What is outside is clipped before they see it.
+        (low, high) of each dimension of the observation: one per dimension (None for the space's), or by index for
+        some. Compiled agents need them where the observation space has no finite bounds, except for CartPole-v1, whose
+        velocities are then scaled by (-4, 4). Observations outside are clipped for them.
     score_range
-        (worst, best) possible return of an episode. Without it, intervals on means cannot be given.
+        (worst, best) possible return of an episode. Without it there are no intervals on means.
         Known for CartPole-v1, MountainCar-v0, Acrobot-v1 and FrozenLake-v1, if they are made without options.
     step_limit
-        Steps after which an episode ends; by default what the id was registered with.
+        Number of steps after which an episode ends; by default that of the id's registration.
     name
-        What to call it; by default the id.
+        Its name; by default the id.
     **options
         Passed to `gymnasium.make`.
 
@@ -272,9 +272,9 @@ def from_gymnasium(
 
 
 def check_that_it_ends(name: str, budget: Budget, step_limit: int | None) -> int:
-    """Return the step limit; raises InvalidInput where there is none.
+    """Return the step limit; raises InvalidInput if there is none.
 
-    Python cannot end the episode of a policy that goes in circles, so the trial would never return. To cut off the last
+    Python cannot end the episode of a policy that goes in circles, so the trial would never return. Truncating the last
     episode with a budget of steps would favour algorithms that never end a bad one.
     """
     if step_limit is None:
@@ -289,14 +289,14 @@ def check_that_it_ends(name: str, budget: Budget, step_limit: int | None) -> int
 
 
 class _Unsuited(InvalidInput):
-    """Why compiled agents cannot run in an environment; algorithms in Python can all the same."""
+    """Why compiled agents cannot run in an environment; algorithms in Python still can."""
 
 
 def _described(
     probe: Probe, ranges: Ranges | None, budget: Budget, step_limit: int, score_range: Range | None
 ) -> DescribedEnvironment:
     actions, first_action = _actions(probe.name, probe.instance.action_space)
-    # Ours are seen as in a kernel: their own ranges, nothing clipped.
+    # Ours are treated as in a kernel: their own ranges, nothing clipped.
     as_ours = probe.ours is not None and ranges is None
     if probe.ours is not None and as_ours:
         states, first_state = probe.ours.states, 0
@@ -392,7 +392,7 @@ def _declared(name: str, ranges: object, dimensions: int) -> dict[int, Range]:
         given = {index: limits for index, limits in enumerate(ranges) if limits is not None}
     declared = {}
     for key, limits in given.items():
-        # The keys of a table in TOML are texts.
+        # The keys of a TOML table are strings.
         index = int(key) if isinstance(key, str) and key.isdecimal() else whole_number(key)
         if index is None or not 0 <= index < dimensions:
             raise InvalidInput(f"observation_ranges has the index {key!r}: {name} has dimensions 0 to {dimensions - 1}")

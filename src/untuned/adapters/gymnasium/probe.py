@@ -1,4 +1,4 @@
-"""Making Gymnasium environments from an id or a function, and what is known about them before any step is taken."""
+"""Making Gymnasium environments from an id or a function, and their facts before any step is taken."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -27,20 +27,20 @@ _SCORE_RANGES = {
 
 @dataclass(frozen=True)
 class Probe:
-    """One instance to inspect, and what holds for all instances made the same way.
+    """An instance to inspect, and the facts of all instances made the same way.
 
     Parameters
     ----------
     make
-        Makes another.
+        Makes another instance.
     instance
-        The one to inspect; closed afterwards.
+        The instance to inspect; closed afterwards.
     name
-        What to call the environment.
+        The name of the environment.
     ours
-        What we know about it, if it is one of ours.
+        Our facts about it, if it is one of ours.
     step_limit
-        The limit on an episode's steps that is in force; None if none is visible.
+        The effective limit on an episode's steps; None if none is visible.
     identifier
         The id it was made by, with its version; None if a function made it.
     changed
@@ -64,7 +64,7 @@ class Probe:
         """Return the (worst, best) return of an episode: the declared one, else a known one where it holds."""
         if declared is not None:
             return checked_range("score_range", declared)
-        # Under a shorter limit other returns are possible: a gridworld left early costs less than its shortest path.
+        # With a shorter limit other returns are possible: a gridworld left early costs less than its shortest path.
         if self.ours is not None and self.step_limit == self.ours.step_limit:
             return self.ours.score_range
         return None if self.changed else _SCORE_RANGES.get(self.identifier or "")
@@ -74,7 +74,7 @@ class Probe:
 def probed(
     environment: str | Make, *, step_limit: int | None, name: str | None, options: dict[str, Any]
 ) -> Iterator[Probe]:
-    """Return an instance to inspect, for a ``with`` block: all facts about an environment are read from it."""
+    """Return a context manager of an instance to inspect: all facts about an environment are read from it."""
     if step_limit is not None:
         step_limit = checked_size("step_limit", step_limit, 1, LONGEST)
     called_so: object = name
@@ -85,13 +85,13 @@ def probed(
     try:
         called = name or _name(environment, instance)
         ours = _ours(environment, instance)
-        # Ours end by themselves, however they are wrapped.
+        # Our environments always end their episodes, however they are wrapped.
         limits = (getattr(_inner(instance), "step_limit", None), _time_limit(instance))
         own_limit = min((each for each in limits if each is not None), default=None)
         if step_limit is not None and own_limit is not None and own_limit < step_limit:
             raise InvalidInput(
-                f"step_limit={step_limit} would not be in force: {called} ends its episodes after {own_limit} steps by "
-                "itself; take that limit out where it is made, or give a smaller one"
+                f"step_limit={step_limit} has no effect: {called} already ends episodes after {own_limit} steps; "
+                "remove that limit where it is made, or give a smaller one"
             )
         yield Probe(
             make,
@@ -107,7 +107,7 @@ def probed(
 
 
 def what_is_made(make: Make) -> object:
-    """Return what decides an environment's behaviour, for its fingerprint: how it is made, and its classes."""
+    """Return everything that determines an environment's behaviour, for fingerprints: how it is made, its classes."""
     layers = []
     instance = layer = make()
     while isinstance(layer, gymnasium.Wrapper):
@@ -136,7 +136,7 @@ class _ById:
 
 @dataclass(frozen=True)
 class _Limited:
-    """Makes what a function makes, with a limit on an episode's steps."""
+    """Makes the environment of a function, with a limit on an episode's steps."""
 
     make: Make
     step_limit: int
@@ -147,7 +147,7 @@ class _Limited:
 
 def _maker(environment: object, options: dict[str, Any], step_limit: int | None) -> Make:
     if isinstance(environment, str):
-        # Gymnasium itself takes an id without its version for the newest one, and package:id for an import before.
+        # Gymnasium treats an id without a version as the newest one, and imports the package of package:id first.
         known = {*gymnasium.registry, *(each.rpartition("-v")[0] for each in gymnasium.registry)}
         if environment not in known and ":" not in environment:
             raise UnknownName(
@@ -171,8 +171,8 @@ def _made(make: Make) -> gymnasium.Env[Any, Any]:
     try:
         instance: object = make()
     except Exception as error:
-        # Gymnasium raises all kinds of errors for a wrong option, version or missing package, and so do functions: they
-        # are reported as one kind, with the cause attached.
+        # Gymnasium raises many kinds of errors for a wrong option, version or missing package, and so do functions:
+        # they are reported as one kind, with the cause attached.
         made = make.identifier if isinstance(make, _ById) else getattr(make, "__name__", "the environment")
         raise InvalidInput(f"{made} could not be made: {type(error).__name__}: {error}") from error
     if not isinstance(instance, gymnasium.Env):
@@ -182,7 +182,7 @@ def _made(make: Make) -> gymnasium.Env[Any, Any]:
 
 def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
     if isinstance(environment, str):
-        # With the version, even if it was left out: the newest one changes.
+        # With the version, even if it was omitted: the newest one may change.
         return instance.spec.id if instance.spec is not None else environment
     name = getattr(environment, "__name__", "")
     if not name or name == "<lambda>":
@@ -191,7 +191,7 @@ def _name(environment: object, instance: gymnasium.Env[Any, Any]) -> str:
 
 
 def _ours(environment: object, instance: gymnasium.Env[Any, Any]) -> CompiledEnvironment | None:
-    """Return what we know about an environment of ours, if it was made by its id alone.
+    """Return our facts about an environment of ours, if it was made by its id alone.
 
     A function may have wrapped it, and a wrapper may change observations, actions and rewards.
     """

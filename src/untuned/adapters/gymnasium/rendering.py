@@ -1,9 +1,9 @@
 """Pictures of environments, one function per family.
 
-Every function takes the numbers that describe one moment and gives back a new C-contiguous array of
+Every function takes the numbers that describe one moment and returns a new C-contiguous array of
 shape (height, width, 3) and type uint8, the colours in the order red, green, blue; the caller may keep it
-and write to it. No state is refused: what lies far outside the scene is held at its edge, and when a number
-is infinite or not a number the scene comes back without its moving body.
+and write to it. No state is refused: objects far outside the scene are drawn at its edge, and when a number
+is infinite or NaN the scene is drawn without its moving body.
 """
 
 import functools
@@ -23,7 +23,7 @@ Colour = tuple[int, int, int]
 Pen = ImageDraw.ImageDraw
 Point = tuple[float, float]
 
-# The accents are those of Okabe and Ito, which stay apart under the common colour vision deficiencies.
+# The accents are those of Okabe and Ito, distinguishable with the common colour vision deficiencies.
 PAPER: Colour = (244, 242, 237)
 PANEL: Colour = (254, 253, 251)
 FAINT: Colour = (222, 218, 209)
@@ -35,7 +35,7 @@ GREEN: Colour = (0, 158, 115)
 ORANGE: Colour = (230, 159, 0)
 VERMILION: Colour = (213, 94, 0)
 
-# Pillow draws hard edges: a picture is drawn this many times too large and averaged down at the end.
+# Pillow draws hard edges: a picture is drawn larger by this factor and averaged down at the end.
 OVERSAMPLING = 3
 STROKE = 1.5
 
@@ -60,7 +60,7 @@ def _blend(colour: Colour, share: float, ground: Colour = PAPER) -> Colour:
 
 
 def _point_from(origin: Point, turn: float, distance: float) -> Point:
-    """The point at a distance from another, in the direction that lies `turn` clockwise from upwards."""
+    """The point at a distance from another, in the direction `turn` clockwise from upwards."""
     return origin[0] + distance * math.sin(turn), origin[1] - distance * math.cos(turn)
 
 
@@ -86,7 +86,7 @@ def _fill_polygon(pen: Pen, corners: Sequence[Point], fill: Colour) -> None:
 
 
 def _fill_around(pen: Pen, points: Sequence[Point], radius: float, fill: Colour) -> None:
-    """Fill all that lies within `radius` of one point, of a segment between two, or of a polygon of more."""
+    """Fill everything within `radius` of one point, of a segment between two, or of a polygon of more."""
     reach = radius * OVERSAMPLING
     corners = [(x * OVERSAMPLING, y * OVERSAMPLING) for x, y in points]
     if len(corners) > 2:
@@ -105,7 +105,7 @@ def _fill_around(pen: Pen, points: Sequence[Point], radius: float, fill: Colour)
 
 
 def _fill_body(pen: Pen, points: Sequence[Point], radius: float, fill: Colour) -> None:
-    """Fill as `_fill_around` does, with the dark outline that sets what moves apart from what does not."""
+    """Fill as `_fill_around` does, with a dark outline for moving objects."""
     _fill_around(pen, points, radius, INK)
     _fill_around(pen, points, radius - min(STROKE, 0.25 * radius), fill)
 
@@ -132,14 +132,14 @@ def _lay_out_cells(size: int, room: int, widest: int, width: int) -> tuple[float
     return cell, (width - cell * size) // 2
 
 
-# Kept, as the hill below is and the other scenes are not: its many lines take longer to draw than to copy.
+# Cached, like the hill below and unlike the other scenes: its many lines take longer to draw than to copy.
 @functools.lru_cache(maxsize=2)
 def _gridworld_scene(size: int) -> Image.Image:
     image, pen = _start(480, 480)
     cell, start = _lay_out_cells(size, 450, 450, 480)
     end = start + cell * size
     mark = max(cell, 6.0)
-    # A small cell has no room for a star: a full colour then says the same.
+    # A small cell has no room for a star: it is filled with the colour instead.
     roomy = cell >= 16
     _fill_box(pen, start - 2, start - 2, end + 2, end + 2, INK)
     _fill_box(pen, start, start, end, end, PANEL)
@@ -180,7 +180,7 @@ def draw_chain(size: int, position: int) -> NDArray[np.uint8]:
     _fill_box(pen, start, top, end, bottom, PANEL)
     _fill_box(pen, end - max(cell, 3), top, end, bottom, _blend(GREEN, 0.2 if roomy else 0.5, PANEL))
     line = 2 if cell >= 20 else 1
-    # Lines closer than a few pixels would run into a grey: one line then stands for ten cells, or a hundred.
+    # Lines closer than a few pixels would merge into grey: one line then stands for ten cells, or a hundred.
     stride = 1
     while stride * cell < 6:
         stride *= 10
@@ -211,7 +211,7 @@ def draw_cart_pole(x: float, angle: float, half_length: float, cart_mass: float,
         _fill_around(pen, [(_track_x(limit), RAIL_Y - 15), (_track_x(limit), RAIL_Y + 18)], 2.5, VERMILION)
     if not _all_finite(x, angle, half_length, cart_mass, pole_mass):
         return _to_array(image)
-    # Roots, so that masses that differ fifty times still make carts and poles of one kind.
+    # Roots, so that masses that differ by a factor of fifty still look alike.
     width = 70 * _clip(cart_mass, 0.02, 20) ** 0.25
     thickness = 4.2 * (_clip(pole_mass, 0.005, 2) / 0.1) ** 0.35
     length = 220 * _clip(half_length, 0.02, 2)
@@ -256,7 +256,7 @@ def _mountain_car_scene() -> Image.Image:
 
 
 def draw_mountain_car(position: float, velocity: float) -> NDArray[np.uint8]:
-    """A car in its valley, the goal at the flag, over the car an arrow that grows with its speed."""
+    """A car in its valley, the goal at the flag, above the car an arrow that grows with its speed."""
     image = _mountain_car_scene().copy()
     pen = ImageDraw.Draw(image)
     if not _all_finite(position, velocity):
@@ -332,7 +332,7 @@ def draw_pinball(
     target: tuple[float, float, float],
     obstacles: Sequence[Sequence[Point]],
 ) -> NDArray[np.uint8]:
-    """The unit square from above, y upwards: the obstacles, the target as a hole, the ball and its way."""
+    """The unit square from above, y upwards: the obstacles, the target as a hole, the ball and its path."""
     image, pen = _start(480, 480)
     _fill_box(pen, 12, 12, 468, 468, PANEL)
     if _all_finite(*target):

@@ -8,14 +8,14 @@ from untuned.errors import InvalidInput
 
 
 def environment(use: Any, options: Mapping[str, Any]) -> GymnasiumEnvironment | None:
-    """Return the environment that a study means, None for what cannot be one.
+    """Return the environment that a study names, None for anything that cannot be one.
 
     Parameters
     ----------
     use
-        A Gymnasium id, a function that makes an environment, or what `untuned.from_gymnasium` returned.
+        A Gymnasium id, a function that makes an environment, or the result of `untuned.from_gymnasium`.
     options
-        For `untuned.from_gymnasium`.
+        Options of `untuned.from_gymnasium`.
     """
     if isinstance(use, GymnasiumEnvironment):
         if options:

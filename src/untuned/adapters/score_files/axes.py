@@ -1,7 +1,7 @@
-"""Arrays of scores: which axis is which, and the rows that follow.
+"""Arrays of scores: the meaning of each axis, and the resulting rows.
 
-An axis has no name in an array, and a wrong one gives intervals that are wrong without a sign of it. So an order is
-taken only from the user, from names that fit one axis alone, or, where an array belongs to a named algorithm, from the
+The axes of an array have no names, and a wrong order gives wrong intervals without any sign of it. So the order comes
+only from the user, from names that fit exactly one axis, or, where an array belongs to a named algorithm, from the
 convention of rliable, (runs, environments) or (runs, environments, steps). Anything else is refused with the choices.
 """
 
@@ -18,9 +18,9 @@ from untuned.diagnostics.axes import axes_evidence, smooth_columns
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats
 
-#: What an axis can be, in the order in which rows are written.
+#: The roles of an axis, in the order of rows.
 AXES = ("algorithm", "environment", "run", "step")
-#: Other words for them.
+#: Synonyms for them.
 _WORDS = {
     "algo": "algorithm",
     "agent": "algorithm",
@@ -36,14 +36,14 @@ _WORDS = {
 #: The order that rliable expects of an algorithm's array, by the number of axes.
 _RLIABLE = {1: ("run",), 2: ("run", "environment"), 3: ("run", "environment", "step")}
 
-#: Returns the order of an array's axes as the scores themselves show it, "algorithm,run,environment", or "".
+#: Returns the order of an array's axes that the scores show, "algorithm,run,environment", or "".
 Evidence = Callable[[NDArray[Any]], str]
 
 
 def evident_axes(array: NDArray[Any]) -> str:
-    """Return the usual order of axes where the scores themselves show it: environments differ, and runs do not.
+    """Return the usual order of axes if the scores show it: environments differ, and runs do not.
 
-    Scores that show another order are not read in that order: that is for the user to say.
+    If the scores show another order, the user must confirm it.
     """
     return "algorithm,environment,run" if axes_evidence(array) == "environment-is-1" else ""
 
@@ -59,29 +59,29 @@ def rows_of_array(
     path: str = "",
     evidence: Evidence | None = None,
 ) -> Recognised:
-    """Return the scores in an array, and how its axes were understood.
+    """Return the scores in an array, and how its axes were interpreted.
 
     Parameters
     ----------
     array
         Numbers.
     name
-        What to call it in messages.
+        Its name in messages.
     axes
-        The order of its axes: ``"algorithm,run,environment"``, with ``step`` where it holds learning curves.
+        The order of its axes: ``"algorithm,run,environment"``, with ``step`` for learning curves.
     algorithms, environments
-        Names along these axes; numbered where there are none.
+        Names along these axes; numbered by default.
     algorithm
-        Whose scores they are, where no axis is for algorithms.
+        The algorithm of the scores, where no axis is for algorithms.
     path
-        As of `Rows`.
+        As in `Rows`.
     evidence
-        Asked for the order of axes where nothing else decides.
+        Called for the order of axes if nothing else decides.
 
     Raises
     ------
     InvalidInput
-        For what is not numbers, and where the order of axes is the user's choice.
+        For anything but numbers, and where the user must choose the order of axes.
     """
     scores = _numbers(array, name)
     order, why = _order(scores, name, axes, algorithms, environments, algorithm, evidence)
@@ -123,13 +123,13 @@ def rows_of_dictionary(
     arrays
         One array per algorithm. They may differ in the number of runs.
     name
-        What to call them in messages.
+        Their name in messages.
     axes
-        The order of the axes of each array, where it is another one: ``"environment,run"``.
+        The order of the axes of each array, if different: ``"environment,run"``.
     environments
-        Names of the environments; numbered where there are none.
+        Names of the environments; numbered by default.
     path
-        As of `Rows`.
+        As in `Rows`.
 
     Raises
     ------
@@ -194,12 +194,12 @@ def _order(
     algorithm: str | None,
     evidence: Evidence | None,
 ) -> tuple[tuple[str, ...], str]:
-    """Return what each axis is, and how that was decided, as the end of a sentence."""
+    """Return the role of each axis, and how that was decided, as the end of a sentence."""
     if axes is not None:
         return _asked(axes, scores.shape, name, algorithm), ""
     if algorithm is not None and scores.ndim in _RLIABLE:
         return _RLIABLE[scores.ndim], ""
-    # Axes of length 1 may stand anywhere: that is the same reading.
+    # Axes of length 1 may be anywhere: the result is the same.
     readings = {
         frozenset((role, axis) for axis, role in enumerate(order) if scores.shape[axis] > 1): order
         for order in reversed(list(_fitting(scores.shape, algorithms, environments)))
@@ -208,7 +208,7 @@ def _order(
     if len(fitting) == 1:
         named = [role for role, given in (("algorithms", algorithms), ("environments", environments)) if given]
         return fitting[0], f", by the number of {' and '.join(named)}" if named else ""
-    # Which axis is the algorithms' is not for scores to show: their names must fit the first.
+    # Scores do not show which axis is the algorithms': their names must fit the first.
     shown = evidence(scores) if evidence is not None and algorithms is not None else ""
     if shown:
         return _asked(shown, scores.shape, name, algorithm), ", by the scores themselves"
@@ -223,7 +223,7 @@ def _fitting(
     for order in permutations(AXES[:3], len(shape)) if len(shape) <= 3 else ():
         lengths = dict(zip(order, shape, strict=True))
         fits = all(names is None or len(names) == lengths.get(role, 1) for role, names in given.items())
-        # Arrays of several algorithms are stacked, so that theirs is the first axis, unless their names do not fit it.
+        # Arrays of several algorithms are stacked, so theirs is the first axis, unless their names do not fit it.
         elsewhere = algorithms is not None and len(algorithms) != shape[0]
         stacked = "algorithm" not in order or order[0] == "algorithm" or elsewhere
         if "run" in order and fits and stacked:
@@ -284,7 +284,7 @@ def _check_names(
 
 
 def _check_alike(arrays: Mapping[str, NDArray[Any]], name: str, axes: str | None) -> None:
-    """Refuse arrays whose environments cannot be the same."""
+    """Refuse arrays that cannot have the same environments."""
     shapes = {algorithm: np.shape(array) for algorithm, array in arrays.items()}
     (first, shape), *others = shapes.items()
     order = _RLIABLE.get(len(shape), ()) if axes is None else _asked(axes, shape, f"{first!r} of {name}", first)
@@ -308,7 +308,7 @@ def _column(axis: str, lengths: Mapping[str, int], given: Sequence[str] | None) 
     position, count = AXES.index(axis), lengths[axis]
     inner, outer = int(np.prod(here[position + 1 :])), int(np.prod(here[:position]))
     codes = np.tile(np.repeat(np.arange(count, dtype=np.int32), inner), outer)
-    # A number in an array is not a seed: it tells where a run stands.
+    # A number in an array is not a seed, but the position of a run.
     prefix = "#" if axis == "run" else f"{axis}-"
     return (given if given is not None else [f"{prefix}{index + 1}" for index in range(count)]), codes
 

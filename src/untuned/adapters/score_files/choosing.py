@@ -1,4 +1,4 @@
-"""Which algorithms and environments are judged, what they are called, and in which direction scores are good."""
+"""Selecting and renaming algorithms and environments, and the direction of scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from untuned.scores import Floats, Range, ScoreTable
 
 
 def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequence[str]) -> list[str]:
-    """Return the names that were asked for, in the order asked for.
+    """Return the requested names, in the requested order.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequen
     kind
         ``"algorithm"`` or ``"environment"``.
     asked
-        What the user wants.
+        The user's choice.
     others
-        The names of the other kind, which may be left out as well.
+        The names of the other kind, which may be left out, too.
 
     Raises
     ------
     UnknownName
-        For a name that is not there.
+        For an unknown name.
     """
     chosen = asked.algorithms if kind == "algorithm" else asked.environments
     for option, given in ((f"{kind}s", chosen), ("without", asked.without)):
@@ -50,7 +50,7 @@ def wanted_names(names: Sequence[str], kind: str, asked: Reading, others: Sequen
 
 
 def kept(runs: Runs, asked: Reading) -> Runs:
-    """Return the rows of the algorithms and environments that were asked for."""
+    """Return the rows of the requested algorithms and environments."""
     if asked.algorithms is None and asked.environments is None and not asked.without:
         return runs
     algorithms = wanted_names(runs.algorithms, "algorithm", asked, runs.environments)
@@ -73,14 +73,14 @@ def _codes(names: Sequence[str], chosen: Sequence[str]) -> list[int]:
 
 
 def _moved(names: Sequence[str], chosen: Sequence[str]) -> Codes:
-    """Return for the index of every name its index among those chosen."""
+    """Return, for the index of every name, its index among the chosen names."""
     moved = np.zeros(len(names), dtype=np.int32)
     moved[_codes(names, chosen)] = np.arange(len(chosen))
     return moved
 
 
 def concerning(asked: Reading, before: Runs | ScoreTable, after: Runs | ScoreTable) -> Reading:
-    """Return the options without what they say about algorithms and environments that were left out."""
+    """Return the options without the parts about algorithms and environments that were left out."""
     algorithms = {*before.algorithms} - {*after.algorithms}
     environments = {*before.environments} - {*after.environments}
     if not algorithms and not environments:
@@ -108,7 +108,7 @@ def _less(named: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
 
 
 def _groups_without(groups: Any, gone: set[str]) -> Any:
-    # What is not a list of lists is refused where the table is made.
+    # Anything but a list of lists is refused when the table is made.
     if not isinstance(groups, (list, tuple)):
         return groups
     return [
@@ -131,7 +131,7 @@ def minimized(environments: Sequence[str], asked: Reading) -> list[str]:
 
 
 def flipped(ranges: Mapping[str, Range] | Range | None, environments: Sequence[str], lower: Sequence[str]) -> Any:
-    """Return ranges of scores after the signs were changed where lower is better."""
+    """Return ranges of scores with changed signs where lower is better."""
     if ranges is None or not lower:
         return ranges
     given = dict(ranges) if isinstance(ranges, Mapping) else dict.fromkeys(environments, ranges)
@@ -139,7 +139,7 @@ def flipped(ranges: Mapping[str, Range] | Range | None, environments: Sequence[s
 
 
 def _turned(ends: Any) -> Any:
-    """Return a range after the signs were changed; what is not one is refused where the table is made."""
+    """Return a range with changed signs; invalid ones are refused when the table is made."""
     try:
         low, high = map(float, ends)
     except (TypeError, ValueError):
@@ -148,9 +148,9 @@ def _turned(ends: Any) -> Any:
 
 
 def oriented(runs: Runs, asked: Reading) -> tuple[Runs, dict[str, Any]]:
-    """Return the rows with higher is better everywhere and under the names that were asked for.
+    """Return the rows with higher scores better everywhere, under the requested names.
 
-    What is declared about the scores comes second, as `ScoreTable.from_columns` takes it: under the same names.
+    The second result has the declarations about the scores for `ScoreTable.from_columns`, under the same names.
     """
     lower = minimized(runs.environments, asked)
     known = asked.known() | {"ranges": flipped(asked.ranges, runs.environments, lower)}
@@ -177,7 +177,7 @@ def _groups(groups: Any, new: Mapping[str, str]) -> list[list[str]]:
 
 
 def chosen_table(table: ScoreTable, asked: Reading) -> ScoreTable:
-    """Return a table that is there already with the algorithms and environments that were asked for."""
+    """Return an existing table with the requested algorithms and environments."""
     if asked.minimize:
         lower = minimized(table.environments, asked)
         if table.declared is not None:
@@ -228,7 +228,7 @@ def _families(table: ScoreTable, new: Mapping[str, str]) -> Families | None:
 
 
 def _declared(table: ScoreTable, **names: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return what was declared before a race, under new names of the table's algorithms and environments."""
+    """Return the declarations before a race, under the new names of algorithms and environments."""
     if table.declared is None:
         return None
     declared = dict(table.declared)
@@ -252,7 +252,7 @@ def _renamed(
     Raises
     ------
     InvalidInput
-        For a name that is not there, and where two would have one name.
+        For an unknown name, and if two would have the same name.
     """
     for name in new:
         if name not in algorithms and name not in environments:
@@ -266,6 +266,6 @@ def _renamed(
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InvalidInput(
-                f"--rename would call two {twice!r}: their trials are not put together. Give each a name of its own"
+                f"--rename would call two {twice!r}: trials of different names are not merged. Give each its own name"
             )
     return found[0], found[1]

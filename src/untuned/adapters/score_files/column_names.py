@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from untuned.adapters.score_files.reading import Reading
 from untuned.errors import InvalidInput, nearest
 
-#: What every table has, and what the columns are called by default.
+#: The columns of every table, with their default names.
 ROLES = ("algorithm", "environment", "score")
-#: Usual names of columns, without case, spaces and signs; the first of several that are there is taken for a step.
+#: Usual names of columns, without case, spaces and punctuation; the first of several step columns is used.
 USUAL = {
     "algorithm": ("algorithm", "algo", "alg", "algorithmname", "agent", "agentname", "method", "expname"),
     "environment": (
@@ -33,26 +33,26 @@ USUAL = {
         *("iter", "epoch", "episode", "episodes", "update", "updates"),
     ),
 }
-#: The heading under which combinations of hyperparameters stand among the columns that name runs.
+#: The heading for combinations of hyperparameters among the columns that identify runs.
 CONFIGURATION = "configuration"
-#: Columns that say whether a trial failed: by any word but no, and by words for it.
+#: Columns that say whether a trial failed: by any word but no, and by words for failure.
 FAILURES = ("failure", "failed", "crashed")
 STATUSES = ("status", "state", "runstatus", "runstate")
-#: More columns than this are not listed one by one.
+#: More columns than this are not listed individually.
 _MANY = 20
-#: More columns than this are not compared letter by letter with a name that is missing.
+#: More columns than this are not compared with a missing name for similarity.
 _COMPARED = 2000
-#: Characters of a value that a message shows.
+#: Characters of a value shown in messages.
 _LONG = 120
 
 
 def plain(name: object) -> str:
-    """Return a column's name without case, spaces and signs, as it is looked up among the usual ones."""
+    """Return a column's name without case, spaces and punctuation, for looking it up among the usual ones."""
     return re.sub(r"[\s_./-]+", "", str(name)).casefold()
 
 
 def shown(value: object) -> str:
-    """Return a value of a file as a message shows it: without control characters, and cut where it is long."""
+    """Return a value of a file for a message: without control characters, and truncated if long."""
     try:
         text = repr(value)
     except RecursionError:
@@ -62,15 +62,14 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The position of every column that is read.
+    """The positions of the columns to read.
 
     Attributes
     ----------
     roles
-        By role: score; algorithm and environment unless they are in the path; step, failure and status where there are
-        such.
+        By role: score; algorithm and environment unless they are in the path; step, failure and status if present.
     runs
-        By heading, the columns that may identify a run; with several positions where only their combination does.
+        The columns that may identify a run, by heading; several positions if only their combination does.
     """
 
     roles: Mapping[str, int]
@@ -78,7 +77,7 @@ class Chosen:
 
     @property
     def anonymous(self) -> bool:
-        """Whether no column says which run a row belongs to."""
+        """Whether no column identifies the run of a row."""
         return not self.runs and "step" not in self.roles
 
     @property
@@ -95,18 +94,18 @@ def chosen_columns(
     *,
     named_by_path: bool = False,
 ) -> Chosen:
-    """Return which columns of a table are read: those that were named, else those with usual names.
+    """Return which columns of a table to read: those that the user names, else those with usual names.
 
     Parameters
     ----------
     found
         The names of all columns.
     asked
-        The names that the user gave.
+        The user's names.
     where
-        What to call the table in messages.
+        The name of the table in messages.
     example
-        Returns the values of the first row, which only a message needs.
+        Returns the values of the first row, for messages.
     named_by_path
         Whether algorithm and environment may be in the file's path instead.
     """
@@ -150,7 +149,7 @@ def wanted_columns(asked: Reading) -> dict[str, str]:
 
 
 def _position(found: Sequence[str], role: str, given: str | None, where: str) -> int | None:
-    """Return the position of a column by the name that was given, its default name, or the only usual one."""
+    """Return the position of a column by the given name, its default name, or the only usual one."""
     name = given if given is not None else role
     if found.count(name) > 1:
         raise InvalidInput(
@@ -190,7 +189,7 @@ def _configuration(found: Sequence[str], given: str | None, where: str) -> dict[
 
 
 def _run_columns(found: Sequence[str], given: str | None, taken: set[int], where: str) -> dict[str, tuple[int, ...]]:
-    """Return the columns that may identify a run: those that were named together, else each with a usual name."""
+    """Return the columns that may identify a run: those that the user names together, else each with a usual name."""
     if given is not None:
         names = given.split(",") if given not in found else [given]
         for name in names:
@@ -241,7 +240,7 @@ def _about_missing(
 
 
 def _nearest_column(name: str, free: Sequence[object]) -> str | None:
-    """Return the column that is most likely meant: spelled alike, or an abbreviation."""
+    """Return the most likely intended column: similar spelling, or an abbreviation."""
     others = (*USUAL["run"], *USUAL["step"])
     texts = [column for column in free if isinstance(column, str) and plain(column) not in others]
     near = nearest(str(name), texts) if len(texts) <= _COMPARED else None
@@ -254,12 +253,12 @@ def _nearest_column(name: str, free: Sequence[object]) -> str | None:
 
 
 def _as_long_form(free: Sequence[str], found: Sequence[str], example: Callable[[], Sequence[object]]) -> str | None:
-    """Return three lines in long form, made of the table at hand, if its columns look like environments."""
+    """Return three lines in long form, made from the table, if its columns look like environments."""
     first = dict(zip(found, example(), strict=False))
     numeric = [name for name in free if _is_number(first.get(name))]
     numbers = set(numeric)
     texts = [name for name in found if name in first and name not in numbers]
-    # Long form under other names has names of algorithms and of environments, so more than one column of text.
+    # Long form with other headings has names of algorithms and of environments, so more than one column of text.
     if len(numeric) < 2 or len(texts) > 1:
         return None
     algorithm = str(first[texts[0]]) if texts else "my-algorithm"

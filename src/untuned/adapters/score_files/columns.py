@@ -1,7 +1,7 @@
 """The columns of a table in long form: reading names and numbers from them.
 
 Columns may be those of polars, pandas or pyarrow, arrays or lists. Only polars is imported, and only when it is used;
-the others are recognised by what they can do.
+the others are recognised by their methods.
 """
 
 import re
@@ -20,7 +20,7 @@ from untuned.scores import Floats, Ints
 if TYPE_CHECKING:
     import polars
 
-#: What a column of statuses has where a trial failed.
+#: Values of a status column for failed trials.
 _FAILED = (
     "crashed",
     "crash",
@@ -35,32 +35,32 @@ _FAILED = (
     "diverged",
     "oom",
 )
-#: What a column of failures has where a trial did not fail: nothing, or a word or number for no.
+#: Values of a failure column for trials that did not fail: empty, or a word or number for no.
 _NOT_FAILED = ("", "false", "no", "0", "0.0", "nan", "none", "null")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table that are read, and where they are from.
+    """The columns of a table to read, and their source.
 
     Parameters
     ----------
     where
-        What to call the table in messages: a file's name, or "the table".
+        The name of the table in messages: a file's name, or "the table".
     names
         The names of all columns of the table.
     chosen
-        Which of them are read.
+        Which of them to read.
     values
-        The columns that are read, by position.
+        The columns to read, by position.
     path
-        Of the file, for `Rows`.
+        Path of the file, for `Rows`.
     first
         The number of the first row.
     numbers
-        The number of each row as the user counts, from 1; None where none was left out.
+        The number of each row in the user's count, from 1; None if none was left out.
     unread
-        Other columns, by name: looked at where no column says which run a row belongs to.
+        Other columns, by name: examined if no column identifies the run of a row.
     """
 
     where: str
@@ -99,14 +99,14 @@ class Columns:
         )
 
     def _suspects(self, algorithm: Named | None, environment: Named | None) -> tuple[str, ...]:
-        """Return the columns that are not read and repeat evenly within cells, as names of runs and steps do."""
+        """Return the unread columns that repeat evenly within cells, as names of runs and steps do."""
         if algorithm is None or environment is None:
             return ()
         cell = algorithm[1].astype(np.int64) * len(environment[0]) + environment[1]
         return tuple(name for name, column in self.unread.items() if _repeats_evenly(column, cell))
 
     def _failures(self) -> NDArray[np.bool_] | None:
-        """Return which trials failed; None where no column says so."""
+        """Return which trials failed; None without such a column."""
         found = [
             self._failed(self.chosen.roles[role], words)
             for role, words in (("failure", None), ("status", _FAILED))
@@ -115,7 +115,7 @@ class Columns:
         return np.logical_or.reduce(found) if found else None
 
     def _described(self) -> str:
-        """Return which columns are read, where they do not have their default names."""
+        """Return which columns are read, if they do not have their default names."""
         roles = self.chosen.roles
         names = [self.names[roles[role]] for role in ROLES if role in roles]
         return "" if names == list(ROLES) else f"columns {', '.join(names)}"
@@ -174,7 +174,7 @@ class Columns:
         return codes.fill_null(-1).to_numpy(), distinct.to_list()
 
     def _numbers(self, kind: str, position: int) -> Floats:
-        """Return numbers; a score that is missing is NaN, so that it counts as a trial without a finite score."""
+        """Return numbers; a missing score is NaN, so that it counts as a trial without a finite score."""
         column = _Numbers(self, kind, position).read()
         if kind == "step" and not np.isfinite(column).all():
             self._refuse(
@@ -188,7 +188,7 @@ class Columns:
         raise InvalidInput(f"row {self.number(int(found[0]))} of {self.where} {message}{more}")
 
     def number(self, row: int) -> int:
-        """Return the number of a row as the user counts."""
+        """Return the number of a row in the user's count."""
         return row + self.first if self.numbers is None else int(self.numbers[row])
 
 
@@ -201,7 +201,7 @@ class _Numbers:
     position: int
 
     def read(self) -> Floats:
-        """Return the numbers; what is missing is NaN."""
+        """Return the numbers; missing ones are NaN."""
         import polars
 
         column = self.table.values[self.position]
@@ -238,10 +238,10 @@ class _Numbers:
         numbers = np.empty(len(values))
         for row, given in enumerate(values):
             value = given.strip() if isinstance(given, str) else given
-            # NumPy's complex numbers would drop their imaginary part.
+            # Complex numbers would lose their imaginary part in NumPy.
             if isinstance(value, np.complexfloating):
                 self._not_a_number(row, value.item())
-            # Python reads "1_000" and digits of other scripts as numbers; files are read without them.
+            # Python accepts "1_000" and digits of other scripts as numbers; files may not have them.
             if isinstance(value, str) and not re.fullmatch(r"[-+.0-9eEinfatyINFATY ]*", value):
                 self._not_a_number(row, value)
             try:
@@ -251,7 +251,7 @@ class _Numbers:
         return numbers
 
     def _parsed(self, text: "polars.Series") -> Floats:
-        """Return the numbers that are written in a column of text; an empty cell is NaN."""
+        """Return the numbers in a column of text; an empty cell is NaN."""
         import polars
 
         numbers = text.cast(polars.Float64, strict=False)
@@ -281,7 +281,7 @@ class _Numbers:
 
 
 def _repeats_evenly(column: Any, cell: Ints) -> bool:
-    """Return whether a column has several values in every cell, each of them equally often and more than once."""
+    """Return whether a column has several values in every cell, each equally often and more than once."""
     import polars
 
     series = _series(column)
@@ -293,13 +293,13 @@ def _repeats_evenly(column: Any, cell: Ints) -> bool:
     begins = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
     values = np.diff(np.append(begins, cells.size))
     fewest, most = np.minimum.reduceat(counts, begins), np.maximum.reduceat(counts, begins)
-    # The last cell of a piece of a file may be cut.
+    # The last cell of a piece of a file may be incomplete.
     whole = cells[begins] != cell[-1] if begins.size > 1 else np.ones(begins.size, dtype=np.bool_)
     return bool(((values > 1) & (fewest > 1) & (fewest == most))[whole].all())
 
 
 def combined(columns: Sequence[Named]) -> Named:
-    """Return the combinations of several columns of names, as one column; different ones have different names."""
+    """Return the combinations of several columns of names as one column, with distinct names."""
     if len(columns) == 1:
         return columns[0]
     (names, codes), *others = [([_word(name) for name in names], codes) for names, codes in columns]
@@ -311,12 +311,12 @@ def combined(columns: Sequence[Named]) -> Named:
 
 
 def _word(name: str) -> str:
-    """Return a name in quotation marks if it could be taken for several."""
+    """Return a name, in quotation marks if it could be read as several."""
     return repr(name) if " " in name or name[:1] in "\"'" else name
 
 
 def _factorized_by_pandas(column: Any) -> tuple[Ints, list[object]]:
-    # pandas has its own, which needs no copy of text and knows about all its types and its several missing values.
+    # pandas has its own method, which does not copy text and handles all its types and missing values.
     codes, values = column.factorize()
     return np.asarray(codes, dtype=np.int64), list(values)
 

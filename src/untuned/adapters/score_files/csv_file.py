@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from untuned.adapters.score_files.opening import HEAD, File
 from untuned.errors import InvalidInput
 
-#: A row's number as the user counts, from 1 below the header, and its cells.
+#: A row's number in the user's count, from 1 below the header, and its cells.
 Record = tuple[int, list[str]]
 
 
 def header(file: File, separator: str = ",") -> list[str]:
-    """Return the names in a file's header, for recognising it; empty for what is not text."""
+    """Return the names in a file's header, for recognising it; empty if it is not text."""
     return next(iter(sample(file, separator)), [])
 
 
@@ -27,24 +27,24 @@ def sample(file: File, separator: str = ",") -> list[list[str]]:
 
 
 def records(file: File, separator: str = ",", skip: int = 0, torn: bool = False) -> Iterator[Record]:
-    """Yield the header with the number 0, and all rows with theirs; empty lines are left out.
+    """Yield the header with the number 0, and all rows with theirs; empty lines are skipped.
 
     Parameters
     ----------
     file
         The file.
     separator
-        What stands between cells.
+        The separator between cells.
     skip
-        How many lines stand above the header.
+        The number of lines above the header.
     torn
-        Whether a program may still be writing the file, or was ended while it did: then a last row with too few cells
-        is left out.
+        Whether a program may still be writing the file, or may have been ended while writing: then an incomplete last
+        row is skipped.
 
     Raises
     ------
     InvalidInput
-        For what is not UTF-8, is not CSV, or has a row that is longer or shorter than the header.
+        For a file that is not UTF-8, not CSV, or has a row that is longer or shorter than the header.
     """
     rows = _rows(file, separator, skip, torn)
     top = next(rows, [])
@@ -108,7 +108,7 @@ def number(text: str, file: File, row: int, column: str) -> float:
 
 
 def strict_float(text: str) -> float:
-    """Return a number as files have it: without Python's "1_000", and in no digits but 0 to 9.
+    """Return a number in the notation of files: without Python's "1_000", and only with the digits 0 to 9.
 
     Raises
     ------

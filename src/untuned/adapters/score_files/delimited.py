@@ -1,7 +1,7 @@
-"""CSV and TSV in long form, read in pieces: strictly, so that a stray quotation mark changes no number in silence.
+"""CSV and TSV in long form, read in pieces: strictly, so that a stray quotation mark cannot change a number silently.
 
-A field is either quoted, with quotation marks inside written twice, or has no quotation mark at all. Every line is a
-row, and the rows that were read are counted against the lines.
+A field is either quoted, with quotation marks inside doubled, or has no quotation mark. Every line is a row, and the
+number of rows read is checked against the number of lines.
 """
 
 import re
@@ -23,9 +23,9 @@ from untuned.errors import InvalidInput
 if TYPE_CHECKING:
     import polars
 
-#: Bytes that are read at once, and the longest record.
+#: Number of bytes read at a time, and the longest record.
 PIECE = 16 << 20
-#: Columns that are looked at though they are not read.
+#: Number of unread columns that are examined.
 _LOOKED_AT = 50
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -33,13 +33,13 @@ _GZIP = b"\x1f\x8b"
 
 
 def separators(file: File) -> str:
-    """Return the signs that may separate fields, by the file's ending."""
+    """Return the possible separators of fields, by the file's suffix."""
     return "\t" if file.suffix == ".tsv" else ",;\t"
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Complete records, each ending in a line feed, the number of their first line, and how many lines they are."""
+    """Complete records, each ending in a line feed, the number of their first line, and their number of lines."""
 
     data: bytes
     line: int
@@ -54,15 +54,15 @@ class Delimited:
     file
         The file.
     separator
-        The sign between fields; None to take the one with which the header has most of the usual columns.
+        The separator; None for the one with which the header has most of the usual columns.
     asked
-        The columns that the user named, which distinguish separators.
+        The columns that the user named, which help to recognise the separator.
     """
 
     def __init__(self, file: File, separator: str | None = None, asked: Reading | None = None) -> None:
         self.file = file
         opening = _opening(file)
-        # Carriage returns alone ended lines once, and some programs still write them.
+        # Single carriage returns once ended lines, and some programs still write them.
         self._old = b"\r" in opening and b"\n" not in opening
         opening = opening.replace(b"\r", b"\n") if self._old else opening
         choices = {each: _fields(opening, each) for each in ([separator] if separator else separators(file))}
@@ -110,7 +110,7 @@ class Delimited:
                 yield _Piece(last, line, _lines(last)) if begun else self._without_header(last, line)
 
     def _end(self, data: bytes) -> int:
-        """Return where the last complete record ends."""
+        """Return the end of the last complete record."""
         if b'"' not in data and (b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")):
             return data.rfind(b"\n") + 1
         found = self._records.match(data)
@@ -157,8 +157,8 @@ class Delimited:
         row = 1
         for piece in self.pieces():
             try:
-                # All columns: otherwise polars lets lines pass that have too many fields. As text: a type guessed from
-                # the first rows may not be that of the last, and text can be shown in a message.
+                # All columns: otherwise polars accepts lines with too many fields. As text: a type inferred from the
+                # first rows may not fit the last, and text can be shown in a message.
                 frame = polars.read_csv(names + b"\n" + piece.data, separator=self.separator, infer_schema=False)
             except polars.exceptions.PolarsError as error:
                 raise InvalidInput(self._about_malformed(piece, row, error)) from None
@@ -190,7 +190,7 @@ class Delimited:
 def read_delimited(file: File, asked: Reading, *, of_several: bool = False) -> Iterator[Rows]:
     """Yield the rows of a file in long form, in pieces.
 
-    Where it is one of several files, or the user gives a pattern, its path may say what its columns do not.
+    If it is one of several files, or the user gives a pattern, its path may supply missing columns.
     """
     import polars
 
@@ -216,7 +216,7 @@ def read_delimited(file: File, asked: Reading, *, of_several: bool = False) -> I
 
 
 def _unread(header: Sequence[str], chosen: Chosen, frame: "polars.DataFrame") -> dict[str, "polars.Series"]:
-    """Return columns that are not read, the first of them: there may be very many."""
+    """Return the first of the unread columns: there may be very many."""
     others = [each for each in range(len(header)) if each not in chosen.positions]
     return {header[each]: frame[str(each)] for each in others[:_LOOKED_AT]}
 
@@ -229,13 +229,13 @@ def no_rows(where: str) -> InvalidInput:
 
 
 def _familiar(header: Sequence[str], names: set[str]) -> int:
-    """Return how many of the names in a header are known: those that were named, and usual ones."""
+    """Return how many of the names in a header are known: the user's, and usual ones."""
     usual = {name for each in USUAL.values() for name in each}
     return sum(name in names or plain(name) in usual for name in header)
 
 
 def _opening(file: File) -> bytes:
-    """Return the beginning of a file, its header and first row, after looking at its encoding."""
+    """Return the beginning of a file, its header and first row, after checking its encoding."""
     with file.stream() as stream:
         data = next(_read(stream, 1 << 20), b"")
     if len(data) > 1 << 19 and b"\n" not in data.lstrip() and b"\r" not in data.lstrip():
@@ -259,7 +259,7 @@ def _opening(file: File) -> bytes:
 
 
 def _begin(data: bytes, separator: str) -> int:
-    """Return where the header begins, after empty lines."""
+    """Return the start of the header, after empty lines."""
     found = re.match(rb"(?:[ \t" + re.escape(separator.encode()) + rb"]*\r?\n)*", data)
     return 0 if found is None else found.end()
 
@@ -267,7 +267,7 @@ def _begin(data: bytes, separator: str) -> int:
 def _fields(data: bytes, separator: str) -> tuple[list[str], list[str]]:
     """Return the header, and the first row or an empty list.
 
-    What is malformed is cut where it is: reading the records will refuse it.
+    Malformed records are truncated here: reading them later will raise.
     """
     data = data[_begin(data, separator) :]
     records = _records(data, separator)
@@ -277,13 +277,13 @@ def _fields(data: bytes, separator: str) -> tuple[list[str], list[str]]:
 
 @cache
 def _field(separator: str) -> re.Pattern[bytes]:
-    """Return what matches a field and what ends it: a separator, the end of a line, or the end of all."""
+    """Return a pattern for a field and its end: a separator, the end of a line, or the end of the data."""
     sign = re.escape(separator.encode())
     return re.compile(rb'(?:"((?:[^"]++|"")*+)"|([^"\r\n' + sign + rb"]*+))(" + sign + rb"|\r?\n|\Z)")
 
 
 def _records(data: bytes, separator: str) -> Iterator[list[str]]:
-    """Yield the fields of every record, up to one that is malformed."""
+    """Yield the fields of every record, up to a malformed one."""
     field, record, at = _field(separator), list[str](), 0
     while at < len(data) or record:
         found = field.match(data, at)
@@ -299,7 +299,7 @@ def _records(data: bytes, separator: str) -> Iterator[list[str]]:
 
 
 def _read(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """Yield what is in a stream, without a byte order mark."""
+    """Yield the content of a stream, without a byte order mark."""
     data = stream.read(size).removeprefix(_BYTE_ORDER_MARK)
     while data:
         yield data
@@ -307,7 +307,7 @@ def _read(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 
 def _lines(data: bytes) -> int:
-    """Return the number of line feeds; several times faster than the method of bytes."""
+    """Return the number of line feeds; several times faster than `bytes.count`."""
     return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
 
 

@@ -22,12 +22,12 @@ def rows_of_frame(frame: Any, asked: Reading) -> Rows:
         A polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything else whose columns are
         ``frame[name]``. Names may be text, categories or integers. A missing score is NaN.
     asked
-        The names of the columns, where they are not usual.
+        The names of the columns, if they are not usual.
 
     Raises
     ------
     InvalidInput
-        For a column that is not there or not what it should be, and for names that are missing.
+        For a missing or invalid column, and for missing names.
     """
     found = column_names(frame) or []
     _refuse_index(frame, found, [wanted_columns(asked).get(role, role) for role in ROLES])
@@ -46,7 +46,7 @@ def column_names(frame: Any) -> list[str] | None:
     """Return the names of a data frame's columns, or None if it is not a data frame."""
     if _is_lazy(frame):
         return list(frame.collect_schema().names())
-    # A pyarrow Table has `columns` too, and they are the columns themselves.
+    # A pyarrow Table has `columns` too, but they are the columns themselves.
     for attribute in ("column_names", "columns"):
         names = getattr(frame, attribute, None)
         if names is not None and not callable(names) and hasattr(frame, "__getitem__"):
@@ -62,7 +62,7 @@ def _is_lazy(frame: Any) -> bool:
 
 
 def _refuse_index(frame: Any, found: Sequence[str], wanted: Sequence[str]) -> None:
-    """Refuse a pandas frame that has what is wanted in its index, where columns are not looked for."""
+    """Refuse a pandas frame with a needed column in its index, which is not searched."""
     names = getattr(getattr(frame, "index", None), "names", None)
     index = [str(name) for name in names or () if name is not None]
     hidden = [name for name in wanted if name not in found and name in index]

@@ -1,4 +1,4 @@
-"""Which rows are one run: a run counts once, however many rows it has."""
+"""Which rows belong to one run: a run counts once, however many rows it has."""
 
 from dataclasses import replace
 from typing import NoReturn
@@ -12,10 +12,10 @@ from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
-#: For every row a number that all rows of a run have in common.
+#: A number for every row that all rows of a run share.
 Keys = NDArray[np.int64]
 
-#: Up to so many possible runs for a row they are ticked off one by one, which is faster than sorting.
+#: Up to this many possible runs per row, they are marked in an array, which is faster than sorting.
 _SPARSE = 16
 
 _REDUCTIONS = "mean (over training, the paper's), final, last:10 (points), last:10% (of training) or at:1e6 (steps)"
@@ -27,11 +27,11 @@ class NotTrials(InvalidInput):
     Parameters
     ----------
     where
-        What to call the source.
+        The name of the source.
     code
-        The finding's, as of `untuned.check`.
+        The code of the finding, as in `untuned.check`.
     found, remedy
-        What was found, and what to do.
+        The finding, and what to do.
     """
 
     def __init__(self, where: str, code: str, found: str, remedy: str) -> None:
@@ -41,13 +41,13 @@ class NotTrials(InvalidInput):
 
 
 def identified(runs: Runs) -> Runs:
-    """Return the rows with the one column that identifies runs, and with steps only where runs are curves.
+    """Return the rows with the one column that identifies runs, and with steps only if runs are curves.
 
     Raises
     ------
     InvalidInput
-        Where a run has several rows and no step distinguishes them, where the same run is there twice, and where it
-        cannot be told which rows are one run.
+        If a run has several rows without distinguishing steps, if a run appears twice, and if it is unclear which rows
+        belong to one run.
     """
     if not runs.runs:
         if runs.step is None or _constant(runs.cell, runs.step):
@@ -69,11 +69,11 @@ def identified(runs: Runs) -> Runs:
 
 
 def _refuse_counter(runs: Runs, heading: str) -> None:
-    """Refuse a column that numbers the rows where another column makes curves of them."""
+    """Refuse a column that numbers the rows if another column groups them into curves."""
     if runs.step is None:
         return
     for other, (names, codes) in runs.runs.items():
-        # What all rows have in common says nothing: the seed of a study.
+        # A constant column does not distinguish runs: for example the seed of a study.
         if other == heading or len(np.unique(codes)) < 2:
             continue
         if not _repeats(runs.run_keys(other), runs.step):
@@ -87,16 +87,16 @@ def _refuse_counter(runs: Runs, heading: str) -> None:
 
 
 def one_per_configuration(runs: Runs) -> Runs:
-    """Return the rows of the lowest seed of every configuration, which is what identifies a run then.
+    """Return the rows of the lowest seed of every configuration; the configuration then identifies a run.
 
-    Rows without configurations are returned as they are.
+    Rows without configurations are returned unchanged.
     """
     if CONFIGURATION not in runs.runs:
         return runs
     key = runs.run_keys(CONFIGURATION)
     seeds = next((column for heading, column in runs.runs.items() if heading != CONFIGURATION), None)
     if seeds is None:
-        # Without seeds the first row counts; of curves all points are there once.
+        # Without seeds the first row counts; curves have each point once.
         return runs if runs.step is not None else runs.take(np.sort(np.unique(key, return_index=True)[1]))
     place = {name: number for number, name in enumerate(sorted(seeds[0], key=_by_number))}
     rank = np.array([place[name] for name in seeds[0]])[seeds[1]]
@@ -107,7 +107,7 @@ def one_per_configuration(runs: Runs) -> Runs:
 
 
 def _by_number(name: str) -> tuple[float, str]:
-    """Return what sorts seeds: numbers by size, then text."""
+    """Return a sort key for seeds: numbers by size, then text."""
     try:
         return float(name), name
     except ValueError:
@@ -143,7 +143,7 @@ def _refuse_anonymous(runs: Runs) -> NoReturn:
 
 
 def _refuse_repeated(runs: Runs) -> NoReturn:
-    """Raise for runs that are there twice, or columns that identify runs only together."""
+    """Raise for runs that appear twice, or columns that identify runs only together."""
     where = runs.parts[0][0]
     if len(runs.runs) > 1 and not _repeats(_together(runs)):
         raise NotTrials(

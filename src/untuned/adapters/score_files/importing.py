@@ -1,4 +1,4 @@
-"""From files and folders to a table of scores: recognise, gather, identify runs, reduce curves."""
+"""From files and folders to a table of scores: recognise files, collect rows, identify runs, reduce curves."""
 
 import hashlib
 import re
@@ -31,24 +31,24 @@ from untuned.diagnostics.finding import Finding
 from untuned.histories import Histories
 from untuned.scores import NotFinite, ScoreTable, spread
 
-#: Findings about how files were read, in addition to those in the scores.
+#: Findings about reading files, in addition to those in the scores.
 CODES = ("tuned-trials", "unread-columns", "best-of-curve", "unequal-lengths")
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """All rows of a source, and where they come from.
+    """All rows of a source, and their provenance.
 
     Attributes
     ----------
     runs
         The rows.
     name
-        What to call the source in a sentence: a file's name, or ``"60 TensorBoard files"``.
+        The name of the source in a sentence: a file's name, or ``"60 TensorBoard files"``.
     detail, unit, findings
         As in `Recognised`.
     provenance
-        For the table.
+        The provenance of the table.
     """
 
     runs: Runs
@@ -61,20 +61,20 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One row per run, higher is better, and the learning curves that the scores are from.
+    """One row per run, higher is better, and the learning curves of the scores.
 
     Attributes
     ----------
     runs
         The rows.
     known
-        What is declared about the scores, as `ScoreTable.from_columns` takes it.
+        The declarations about the scores, for `ScoreTable.from_columns`.
     curves
-        The rows before they were reduced, where they are points of curves with steps; None otherwise.
+        The rows before reduction, if they are points of curves with steps; None otherwise.
     points
-        The points of these curves by run; None likewise.
+        The points of these curves by run; None otherwise.
     findings
-        What is to be said about curves and how they were reduced.
+        Findings about curves and their reduction.
     summary
         What was recognised, without the size of the table.
     """
@@ -89,20 +89,20 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """Scores of any source, and what is known about where they come from.
+    """Scores of any source, and their provenance.
 
     Attributes
     ----------
     table
         One score per run.
     summary
-        One line on what was recognised; empty for what has no other reading.
+        One line on what was recognised; empty if there is no other interpretation.
     histories
-        The learning curves, where there are some.
+        The learning curves, if there are any.
     findings
-        What the reader noticed, in addition to what `untuned.diagnostics` finds in the table.
+        Findings while reading, in addition to those of `untuned.diagnostics` in the table.
     study
-        The folder of the study that the scores are from; None for other scores.
+        The folder of the study of the scores; None for other scores.
     """
 
     table: ScoreTable
@@ -136,7 +136,7 @@ def rows_of_paths(paths: Sequence[str | Path], asked: Reading) -> Source:
 
 
 def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Scored:
-    """Return one row per run: of the algorithms that were asked for, identified, and reduced where runs are curves.
+    """Return one row per run of the requested algorithms: runs are identified, and curves reduced.
 
     Parameters
     ----------
@@ -145,17 +145,17 @@ def scored(source: Source, asked: Reading, *, must_reduce: bool = True) -> Score
     asked
         How to read them.
     must_reduce
-        Whether curves need a reduction; if not, and none was asked for, they are reduced by their mean.
+        Whether curves need an explicit reduction; otherwise the default is their mean.
     """
     how = None if asked.reduce is None else Reduction.parse(asked.reduce)
     runs = kept(source.runs, asked)
     asked = concerning(asked, source.runs, runs)
     runs = one_per_configuration(runs)
     detail = _joined(source.detail, "one run per configuration" if asked.configuration is not None else "")
-    # Rows without steps may be points all the same: their mean needs no order.
+    # Rows without steps may still be points: their mean needs no order.
     if how is None or runs.step is not None or len(runs.runs) != 1:
         found = identified(runs)
-        # A run of one point is a curve all the same: its step says whether it is long enough.
+        # A run of one point is still a curve: its step shows whether it is long enough.
         runs = found if how is None or not found.runs else replace(found, step=runs.step)
     runs, known = oriented(runs, asked)
     doubts = _about_suspects(runs)
@@ -205,7 +205,7 @@ def imported(source: Source, asked: Reading) -> Imported:
 
 
 def _numbered(environments: Sequence[str], files: Sequence[File]) -> str:
-    """Return a warning where environments are files whose names differ in a number only: they may be batches of one."""
+    """Return a warning if environments are files whose names differ only in a number: they may be parts of one."""
     stems = {stem(file.below) for file in files}
     if len(environments) < 2 or not stems.issuperset(environments):
         return ""
@@ -230,13 +230,13 @@ def size(table: ScoreTable) -> str:
 
 
 def _digest(file: File) -> dict[str, str]:
-    """Return a digest of what is in a file, by which a reader of the report can tell whether it is the same data."""
+    """Return a digest of a file's content, so that readers of the report can check whether they have the same data."""
     with file.path.open("rb") as stream:
         return {"blake2b": hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=8)).hexdigest()}
 
 
 def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Finding, ...]:
-    """Return what is to be said about curves and how they were reduced."""
+    """Return the findings about curves and their reduction."""
     found = [*_about_best(how)]
     if how is None or how.kind != "at":
         shortest, longest, least, short = lengths(runs, points)
@@ -256,7 +256,7 @@ def _findings(runs: Runs, points: Curves, how: Reduction | None) -> tuple[Findin
 
 
 def _about_suspects(runs: Runs) -> tuple[Finding, ...]:
-    """Return the finding on columns that may say which rows are one run, where no other column does."""
+    """Return the finding on columns that may identify runs, if no other column does."""
     if not runs.suspects or runs.runs:
         return ()
     names = " and ".join(map(repr, runs.suspects))
@@ -266,7 +266,7 @@ def _about_suspects(runs: Runs) -> tuple[Finding, ...]:
             "unread-columns",
             "serious",
             f"No column is known to name the runs, and the {column} values equally often within every cell.",
-            "If it names runs or steps, rows are points of curves or episodes, and count for more than they are worth.",
+            "If it names runs or steps, rows are points of curves or episodes, and are overcounted as evidence.",
             f"Say what it is: --run {runs.suspects[0]} if it names runs, --step {runs.suspects[0]} if it is a step of "
             "training, --configuration if it is a hyperparameter; or remove the column if every row is an independent "
             "run.",

@@ -1,4 +1,4 @@
-"""JSON, read strictly: what is not as it should be is refused with its place. NaN and Infinity are numbers."""
+"""Strict JSON: errors are reported with their place. NaN and Infinity are numbers."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,25 +10,25 @@ from untuned.adapters.score_files.opening import File
 from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
-#: Longer integers are no scores, and the largest do not fit a float.
+#: Longer integers are not scores, and the largest do not fit into a float.
 _DIGITS = 300
 
 
 def load(file: File) -> Any:
-    """Return what is in a JSON file.
+    """Return the content of a JSON file.
 
     Raises
     ------
     InvalidInput
-        For what is not UTF-8 or not JSON, for a key that an object has twice, and for what is nested too deeply.
+        For a file that is not UTF-8 or not JSON, for duplicate keys in an object, and for too deep nesting.
     """
     return _parsed(_text(file), file.name)
 
 
 def lines(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file with one per line, and the numbers of their lines.
+    """Yield the objects of a file with one per line, and their line numbers.
 
-    A last line that is not complete is left out: the program that wrote it is at work, or was ended.
+    An incomplete last line is skipped: the program that writes it is running, or was ended.
     """
     rows = _text(file).split("\n")
     for number, line in enumerate(rows, start=1):
@@ -74,19 +74,19 @@ def text(value: Any, where: str) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return what a value is, in JSON's words, with the value where it is short."""
+    """Return the JSON type of a value, with the value if it is short."""
     names = {dict: "an object", list: "a list", str: "text", type(None): "null", bool: "a truth value"}
     shown = f" ({json.dumps(value)})" if isinstance(value, (str, int, float)) and len(str(value)) < 40 else ""
     return names.get(type(value), "a number") + shown
 
 
 def fields(value: Any, wanted: Sequence[str], where: str) -> list[Any]:
-    """Return the values that an object has under keys.
+    """Return the values of keys in an object.
 
     Raises
     ------
     InvalidInput
-        Where it is not an object, or one is missing.
+        If it is not an object, or a key is missing.
     """
     if not isinstance(value, dict):
         raise InvalidInput(f"{where} is {kind(value)}: it should be an object with {', '.join(wanted)}")
@@ -109,7 +109,7 @@ def _parsed(content: str, where: str) -> Any:
     try:
         value = json.loads(content, object_pairs_hook=_once, parse_int=_integer)
         if "\\u" in content:
-            # Half of a surrogate pair is a name that cannot be printed.
+            # A lone surrogate is a name that cannot be printed.
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise InvalidInput(
@@ -125,7 +125,7 @@ def _parsed(content: str, where: str) -> Any:
 
 
 class _Refused(Exception):
-    """What is wrong, without where."""
+    """An error without its place."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""JSON lines, one object per trial, read in pieces; and a JSON array of such objects, which `untuned export` writes."""
+"""JSON lines, one object per trial, read in pieces; and a JSON array of such objects, as `untuned export` writes."""
 
 import io
 import json
@@ -18,9 +18,9 @@ from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
 
-#: Lines and bytes that are read at once, and the longest line.
+#: Number of lines and bytes read at a time, and the longest line.
 _LINES = 100_000
-#: Keys that are looked at though they are not read.
+#: Number of unread keys that are examined.
 _LOOKED_AT = 50
 _BYTES = 64 << 20
 _LONGEST = 16 << 20
@@ -62,12 +62,12 @@ def _chosen(
     asked: Reading,
     before: Chosen | None,
 ) -> Chosen:
-    """Return which of the keys are read; they must be the same ones in all pieces.
+    """Return which of the keys to read; they must be the same in all pieces.
 
     Raises
     ------
     InvalidInput
-        For a key that would have been read had it been there from the beginning.
+        For a key that would have been read if the first piece had it.
     """
     chosen = chosen_columns(names, asked, file.name, lambda: [records[0].get(key) for key in names])
     if before is not None and _without_failures(chosen) != _without_failures(before):
@@ -116,7 +116,7 @@ def _dumped(value: Any) -> str:
 
 
 def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:
-    """Yield objects with the numbers of their lines; of an array, with their own."""
+    """Yield objects with their line numbers; for an array, with their indices."""
     if _is_array(file):
         yield _elements(file)
         return
@@ -193,7 +193,7 @@ def _record(name: str, number: int, data: bytes) -> dict[str, Any]:
 
 
 def _check_characters(name: str, number: int, record: dict[str, Any]) -> None:
-    """Refuse half of a surrogate pair, which JSON can write and no other format."""
+    """Refuse lone surrogates, which only JSON can represent."""
     try:
         for text in (*record, *record.values()):
             text.encode() if isinstance(text, str) else None

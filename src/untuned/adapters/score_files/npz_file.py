@@ -1,4 +1,4 @@
-"""NumPy's files, read without pickle and only as large as they say."""
+"""NumPy's files, read without pickle and only up to their declared size."""
 
 import contextlib
 import io
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from untuned.adapters.score_files.opening import MOST, File
 from untuned.errors import InvalidInput
 
-#: As for other compressed files: what may grow at all, and by which factor.
+#: As for other compressed files: the allowed unpacked size, and the allowed factor.
 _GROWN, _FACTOR = 100_000_000, 250
 _ZIP = b"PK\x03\x04"
 _NPY = b"\x93NUMPY"
 
 
 def is_npz(file: File) -> bool:
-    """Whether a file is a zip archive with the ending of numpy."""
+    """Whether a file is a zip archive with NumPy's suffix."""
     return file.suffix == ".npz" and file.head.startswith(_ZIP)
 
 
 def is_npy(file: File) -> bool:
-    """Whether a file is an array by its first bytes."""
+    """Whether a file is an array, by its first bytes."""
     return file.head.startswith(_NPY)
 
 
 def members(file: File) -> frozenset[str]:
-    """Return the names of the arrays in an archive; empty where that fails."""
+    """Return the names of the arrays in an archive; empty on errors."""
     with contextlib.suppress(Exception), file.stream() as stream, zipfile.ZipFile(stream) as archive:
         return frozenset(each.removesuffix(".npy") for each in archive.namelist())
     return frozenset()
@@ -41,7 +41,7 @@ def arrays(file: File) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InvalidInput
-        For what is damaged, pickled, or larger than is safe.
+        For damaged, pickled, or unsafely large files.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(file.content())) as archive:
@@ -66,7 +66,7 @@ def arrays(file: File) -> dict[str, NDArray[Any]]:
 
 
 def array(file: File) -> NDArray[Any]:
-    """Return the array in a file; raises InvalidInput for what is damaged or pickled."""
+    """Return the array in a file; raises InvalidInput for damaged or pickled files."""
     return _array(file.content(), file.name)
 
 
@@ -85,7 +85,7 @@ def _array(data: bytes, where: str) -> NDArray[Any]:
         raise InvalidInput(f"{where} is not an array of numpy: write it with numpy.save or numpy.savez")
     try:
         with warnings.catch_warnings():
-            # Old headers are read with a warning.
+            # Old headers cause a warning.
             warnings.simplefilter("ignore")
             _check_header(data, where)
             found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
@@ -97,7 +97,7 @@ def _array(data: bytes, where: str) -> NDArray[Any]:
 
 
 def _check_header(data: bytes, where: str) -> None:
-    """Refuse objects, and sizes that the file does not have, before memory is set aside for them."""
+    """Refuse objects, and sizes larger than the file, before memory is allocated for them."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -1,4 +1,4 @@
-"""Opening files that may be anything: only regular files, decompressed as a stream, never more than is safe."""
+"""Opening untrusted files: only regular files, decompressed as a stream, within safe limits."""
 
 import contextlib
 import gzip
@@ -16,13 +16,13 @@ from typing import IO
 
 from untuned.errors import InvalidInput, nearest
 
-#: Bytes that are looked at to recognise a file.
+#: Number of bytes for recognising a file.
 HEAD = 65_536
 #: The largest file that is read as a whole; tables are read in pieces and may be larger.
 MOST = 1 << 30
-#: A compressed file may grow this much, or by this factor, before it counts as a decompression bomb.
+#: A compressed file may grow to this size, or by this factor, before it counts as a decompression bomb.
 _GROWN, _FACTOR = 100_000_000, 250
-#: The most that is taken from standard input.
+#: The largest size of standard input.
 _MOST_INPUT = 64 << 30
 
 _GZIP = b"\x1f\x8b"
@@ -30,12 +30,12 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class File:
-    """A file that the user named, or that is in a folder that the user named.
+    """A file that the user named, or in a folder that the user named.
 
     Attributes
     ----------
     path
-        Where it is.
+        Its path.
     below
         The folder that the user named and everything below it, with ``/`` between: ``logs/ppo/0/progress.csv``. For a
         file that the user named, the file's name.
@@ -46,7 +46,7 @@ class File:
 
     @property
     def name(self) -> str:
-        """What to call it in messages."""
+        """Its name in messages."""
         return self.below
 
     @property
@@ -56,18 +56,18 @@ class File:
 
     @cached_property
     def suffix(self) -> str:
-        """The ending of its name in lower case, without ``.gz``: ``".csv"``."""
+        """Its suffix in lower case, without ``.gz``: ``".csv"``."""
         name = self.path.name.lower()
         return Path(name.removesuffix(".gz")).suffix
 
     @cached_property
     def size(self) -> int:
-        """Its size on the disk, in bytes."""
+        """Its size on disk, in bytes."""
         return self.path.stat().st_size
 
     @cached_property
     def head(self) -> bytes:
-        """Its first bytes, decompressed; empty where that fails."""
+        """Its first bytes, decompressed; empty on errors."""
         with contextlib.suppress(InvalidInput), self.stream() as stream:
             return stream.read(HEAD)
         return b""
@@ -79,7 +79,7 @@ class File:
         Raises
         ------
         InvalidInput
-            For what cannot be opened, read or decompressed, also later while it is read.
+            For files that cannot be opened, read or decompressed; also later while reading.
         """
         try:
             with self.path.open("rb") as file:
@@ -95,12 +95,12 @@ class File:
             raise InvalidInput(f"{self.name} cannot be read: {error.strerror or error}") from None
 
     def content(self) -> bytes:
-        """Return everything in it.
+        """Return its content.
 
         Raises
         ------
         InvalidInput
-            Also where it is larger than a gigabyte.
+            Also if it is larger than a gigabyte.
         """
         with self.stream() as stream:
             data = stream.read(MOST + 1)
@@ -109,7 +109,7 @@ class File:
         return data
 
     def sibling(self, *parts: str) -> "File | None":
-        """Return a file next to it, or below its folder; None where there is none."""
+        """Return a file next to it, or below its folder; None if there is none."""
         path = self.path.parent.joinpath(*parts)
         if not path.is_file():
             return None
@@ -117,7 +117,7 @@ class File:
 
 
 class _Decompressed(io.RawIOBase):
-    """A gzip stream that refuses to grow without bounds."""
+    """A gzip stream with a limit on its decompressed size."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
         self._file = file
@@ -141,7 +141,7 @@ class _Decompressed(io.RawIOBase):
 
 
 def named_file(path: Path) -> File:
-    """Return a file that the user named; raises InvalidInput for what is not a regular file."""
+    """Return a file that the user named; raises InvalidInput if it is not a regular file."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -168,7 +168,7 @@ def named_file(path: Path) -> File:
 
 
 def files_below(folder: Path) -> list[File]:
-    """Return all regular files in a folder and below it, by name; hidden ones and links to folders are left out.
+    """Return all regular files in a folder and below it, by name; hidden ones and links to folders are skipped.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def files_below(folder: Path) -> list[File]:
     found = []
     top = folder.resolve().name
     try:
-        # A folder that cannot be listed may have runs in it, which must not be left out in silence.
+        # A folder that cannot be listed may have runs in it, which must not be skipped silently.
         for parent, folders, names in os.walk(folder, onerror=_raise):
             folders[:] = sorted(each for each in folders if not each.startswith("."))
             inner = Path(parent).relative_to(folder).as_posix()
@@ -201,7 +201,7 @@ def _raise(error: OSError) -> None:
 
 @contextlib.contextmanager
 def standard_input() -> Iterator[File]:
-    """Keep what standard input has in a temporary file, whose ending says what it is, as far as its beginning shows."""
+    """Copy standard input to a temporary file, with a suffix by its first bytes."""
     if sys.stdin is None:
         raise InvalidInput("standard input is closed: pipe a table into the command, or pass a file")
     stream = sys.stdin.buffer
@@ -230,7 +230,7 @@ def standard_input() -> Iterator[File]:
 
 
 def _suffix(head: bytes) -> str:
-    """Return the ending that fits what a stream begins with."""
+    """Return the suffix that fits the first bytes of a stream."""
     if head.startswith(_GZIP):
         with contextlib.suppress(OSError, EOFError, zlib.error):
             inner = zlib.decompressobj(wbits=31).decompress(head, HEAD)

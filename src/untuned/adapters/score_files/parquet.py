@@ -12,16 +12,16 @@ from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
 
-#: Rows that are read at once.
+#: Number of rows read at a time.
 _ROWS = 4_000_000
-#: Columns that are looked at though they are not read.
+#: Number of unread columns that are examined.
 _LOOKED_AT = 50
-#: From so many rows on, more than so many in a byte count as a decompression bomb.
+#: From the first number of rows on, more than the second number per byte count as a decompression bomb.
 _MANY, _DENSE = 10_000_000, 32
 
 
 def read_parquet(file: File, asked: Reading, *, of_several: bool = False) -> Iterator[Rows]:
-    """Yield the rows of a file, in pieces; `read_delimited` says what is different for one of several."""
+    """Yield the rows of a file, in pieces; `read_delimited` explains the difference for one of several."""
     import polars
 
     def example() -> list[object]:
@@ -36,7 +36,7 @@ def read_parquet(file: File, asked: Reading, *, of_several: bool = False) -> Ite
         chosen = chosen_columns(names, asked, file.name, example, named_by_path=by_path)
         read = [names[each] for each in chosen.positions]
         others = [name for name in names if name not in read][:_LOOKED_AT] if chosen.anonymous else []
-        # As a pattern the name a[1].parquet would stand for a1.parquet.
+        # As a pattern the name a[1].parquet would match a1.parquet.
         table = polars.scan_parquet(file.path, glob=False)
         height = int(table.select(polars.len()).collect().item())
         _check_growth(file, height)

@@ -1,7 +1,7 @@
-"""What the end of a Parquet file says about its rows, looked at before a library believes it.
+"""Checking the footer of a Parquet file before a library trusts it.
 
-A library that is told of 2**58 values asks for the memory of so many, and the process ends without a message; and one
-that is told of 8 rows where there are 10 gives 8. The numbers are there several times, so that mistakes show.
+A library allocates memory for the declared number of values, 2**58 for example, and the process ends without a message;
+if 8 rows are declared instead of 10, it returns 8. The footer has these numbers several times, so errors show.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from untuned.adapters.score_files.opening import File
 
-#: A longer end is not looked at: that of very many columns, or groups of rows.
+#: Longer footers, of very many columns or row groups, are not checked.
 _LONGEST = 1 << 20
 _MAGIC = b"PAR1"
 #: The numbers of fields in Parquet's definition, by structure.
@@ -20,7 +20,7 @@ _PATH, _VALUES, _PACKED, _FIRST_PAGE = 3, 5, 7, 9
 
 
 def contradiction(file: File) -> str | None:
-    """Return what is wrong with the end of a file, as text; None where nothing is, or where it cannot be told."""
+    """Return the error in the footer of a file, as text; None if there is none, or if it cannot be checked."""
     with file.stream() as stream:
         stream.seek(0, 2)
         size = stream.tell()
@@ -61,7 +61,7 @@ def _compared(about: Mapping[int, Any], size: int) -> str | None:
 
 
 class _Compact:
-    """Thrift's compact protocol, as far as the end of a Parquet file uses it."""
+    """The part of Thrift's compact protocol that the footer of a Parquet file uses."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

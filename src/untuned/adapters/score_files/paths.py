@@ -1,4 +1,4 @@
-"""Names in folders and file names: by a pattern that the user gives, else where there is one way to read them."""
+"""Names in folders and file names: by the user's pattern, otherwise if there is exactly one interpretation."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ ROLES = ("algorithm", "environment", "run")
 #: CleanRL's folders, and RL Zoo's.
 _CLEANRL = re.compile(r"(?P<environment>.+?)__(?P<algorithm>.+?)__(?P<run>\d+)__\d+")
 _ZOO = re.compile(r"(?P<environment>.+-v\d+)_(?P<run>\d+)")
-#: ``seed=1``, as Hydra calls its folders.
+#: ``seed=1``, as Hydra names its folders.
 _ASSIGNED = re.compile(r"(?P<key>[A-Za-z_]+)=(?P<value>.+)")
 _KEYS = {
     **dict.fromkeys(("algorithm", "algo", "alg", "agent", "method"), "algorithm"),
@@ -29,14 +29,14 @@ _IS_ENVIRONMENT = re.compile(r".+-v\d+")
 
 
 def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None) -> Iterable[Rows]:
-    """Yield the rows with the names that their files do not have, taken from their paths.
+    """Yield the rows, with names that their files lack taken from their paths.
 
     Parameters
     ----------
     parts
         The rows of files.
     paths
-        The paths of all files that are read: which folders differ says which are names.
+        The paths of all files to read: folders that differ are names.
     pattern
         The user's, ``{algorithm}/{environment}/{seed}``; None to guess.
     """
@@ -44,12 +44,12 @@ def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None)
     folders: dict[tuple[object, ...], str] = {}
     ahead = list(islice(parts := iter(parts), 1))
     if ahead and pattern is None and (ahead[0].algorithm is None or ahead[0].environment is None):
-        # A run may have several files, and its rows have one path.
+        # A run may have several files; its rows have one path.
         ahead += parts
         paths = [part.path for part in ahead]
     for part in chain(ahead, parts):
         missing = [role for role in ROLES if getattr(part, role) is None]
-        # A table in long form may do without names of runs, and has several runs unless it shows that it is one.
+        # A table in long form may lack names of runs; it has several runs unless it shows that it is one.
         is_run = part.algorithm is None or isinstance(part.algorithm, str) or (len(paths) > 1 and _is_curve(part))
         if not missing or (missing == ["run"] and pattern is None and not is_run):
             yield part
@@ -67,7 +67,7 @@ def with_names(parts: Iterable[Rows], paths: Sequence[str], pattern: str | None)
 
 
 def _is_curve(part: Rows) -> bool:
-    """Return whether rows can be the points of one run on each environment: no step is there twice."""
+    """Return whether rows can be the points of one run on each environment: no step occurs twice."""
     if part.step is None:
         return False
     columns: list[NDArray[Any]] = [part.step]
@@ -76,7 +76,7 @@ def _is_curve(part: Rows) -> bool:
 
 
 def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
-    """Refuse a run that another folder is, too: its points would be put together with those of another run."""
+    """Refuse a run that occurs in two folders: its points would be mixed with those of another run."""
     key = (part.algorithm, part.environment, part.run)
     folder = part.path if part.alone else part.path.rpartition("/")[0]
     if all(isinstance(each, str) for each in key) and folders.setdefault(key, folder) != folder:
@@ -88,13 +88,13 @@ def _refuse_same(part: Rows, folders: dict[tuple[object, ...], str]) -> None:
 
 
 def stem(path: str) -> str:
-    """Return the last part of a path without endings such as ``.json.gz``."""
+    """Return the last part of a path without suffixes such as ``.json.gz``."""
     name = path.rpartition("/")[2]
     return re.sub(r"(\.(json|jsonl|csv|tsv|npy|npz|gz|parquet|txt))+$", "", name, flags=re.IGNORECASE) or name
 
 
 def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, str]]:
-    """Return what takes names from the end of a path by a pattern."""
+    """Return a function that takes names from the end of a path by a pattern."""
     wanted = pattern.strip("/")
     names = re.findall(r"\{(\w*)\}", wanted)
     roles = {"seed": "run", "trial": "run", "algo": "algorithm", "env": "environment"}
@@ -120,7 +120,7 @@ def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, st
 
     def names_of(part: Rows, missing: Sequence[str]) -> Mapping[str, str]:
         folders = part.path.split("/")
-        # With the file's name, first without its ending, which is no part of a name.
+        # With the file's name, first without its suffix, which is not part of a name.
         for tail in (folders[:-1][-depth:], [*folders[-depth:][:-1], stem(part.path)], folders[-depth:]):
             match = expression.fullmatch("/".join(tail))
             if match is not None:
@@ -140,7 +140,7 @@ def _by_pattern(pattern: str) -> Callable[[Rows, Sequence[str]], Mapping[str, st
 
 
 def _guessed(paths: Sequence[str], missing: Sequence[str]) -> Callable[[Rows, Sequence[str]], Mapping[str, str]]:
-    """Return what takes names from paths, where there is one way to read them."""
+    """Return a function that takes names from paths, if there is exactly one interpretation."""
     levels = [_parts(path) for path in paths]
     depth = len(levels[0])
     role_of: dict[int, str] = {}
@@ -179,7 +179,7 @@ def _conventional(path: str) -> dict[str, str]:
 
 
 def _roles(values: Sequence[set[str]], missing: list[str]) -> dict[int, str]:
-    """Return the role of every level of folders that has one; empty where that is not certain."""
+    """Return the role of every level of folders that has one; empty if that is ambiguous."""
     varying = [number for number, names in enumerate(values) if len(names) > 1]
     found: dict[int, str] = {}
     for role, looks in (("run", _IS_RUN), ("environment", _IS_ENVIRONMENT)):
@@ -194,7 +194,7 @@ def _roles(values: Sequence[set[str]], missing: list[str]) -> dict[int, str]:
     elif len(varying) == len(names) == 1:
         found[varying[0]] = names[0]
     elif not varying and len(names) == 1 and values:
-        # One file, or one folder: its name is all there is.
+        # A single file or folder: only its name is available.
         free = [number for number in range(len(values)) if number not in found]
         if free:
             found[free[-1] if len(values) == 1 else free[0]] = names[0]
@@ -203,7 +203,7 @@ def _roles(values: Sequence[set[str]], missing: list[str]) -> dict[int, str]:
 
 def _about_paths(path: str, absent: Sequence[str]) -> str:
     marks = [*(f"{{{role}}}" for role in absent), "{seed}"]
-    # Folders where there are enough of them, else parts of one name.
+    # Folders if there are enough of them, else parts of one name.
     example = ("/" if path.count("/") >= len(marks) else "_").join(marks)
     return (
         f"{path} does not say which {' and '.join(absent)} it belongs to: say which folders are names, for example "

@@ -1,4 +1,4 @@
-"""What a reader is: it recognises files of one kind, and yields their rows. `readers` has one per file."""
+"""The reader protocol: a reader recognises files of one kind, and yields their rows. `readers` has one per module."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recognised:
-    """What a reader found.
+    """The result of a reader.
 
     Attributes
     ----------
     parts
-        The rows of all files; they may be read one after another while they are iterated over.
+        The rows of all files; they may be read lazily while they are iterated over.
     detail
-        What a reader of the summary must know: ``"tag charts/episodic_return"``.
+        A detail for the summary: ``"tag charts/episodic_return"``.
     unit
-        What steps count, as it stands below an axis: ``"step"``, ``"frame"``, ``"episode"``.
+        The unit of steps, for axis labels: ``"step"``, ``"frame"``, ``"episode"``.
     findings
-        What the files show about their runs that scores do not.
+        Findings about runs that the files show but scores do not.
     """
 
     parts: Iterable[Rows]
@@ -42,14 +42,14 @@ class Reader:
     Attributes
     ----------
     name
-        What users type to choose it: ``"tensorboard"``.
+        The name that users type to choose it: ``"tensorboard"``.
     title
-        What one file is called in a sentence: ``"TensorBoard file"``.
+        The name of one file in a sentence: ``"TensorBoard file"``.
     claims
         Whether a file is of this kind, by its name and its first bytes.
     read
-        Returns the rows of files of this kind. Raises InvalidInput that names file, place and remedy for anything that
-        is not as it should be; it must not run anything that a file contains.
+        Returns the rows of files of this kind. Raises InvalidInput with file, place and remedy for anything invalid; it
+        must never execute content of a file.
     """
 
     name: str
@@ -61,25 +61,25 @@ class Reader:
 def chosen_metric(
     found: Sequence[str], asked: str | None, usual: Sequence[str], where: str, what: str = "metric"
 ) -> str:
-    """Return the series to read: the one asked for, the only one, or the only one with a usual name.
+    """Return the series to read: the requested one, the only one, or the only one with a usual name.
 
     Parameters
     ----------
     found
         The names of all series in a file.
     asked
-        The name that the user gave; None where none was given.
+        The user's name; None if none was given.
     usual
-        Names that returns usually have, the most trustworthy first: evaluations before training.
+        Usual names of returns, the most trustworthy first: evaluations before training.
     where
-        What to call the file.
+        The name of the file.
     what
-        What a series is called there: ``"tag"``, ``"column"``.
+        The term for a series there: ``"tag"``, ``"column"``.
 
     Raises
     ------
     InvalidInput
-        Where the choice is the user's.
+        If the user must choose.
     """
     if asked is not None:
         if asked not in found:

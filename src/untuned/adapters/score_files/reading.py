@@ -1,4 +1,4 @@
-"""`Reading`: everything that a user can say about how scores are read, one record."""
+"""`Reading`: all options of reading scores, in one record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,38 +12,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How scores are read. What is None is left to the source.
+    """The options of reading scores. None leaves a choice to the source.
 
     Attributes
     ----------
     algorithm, environment, score
-        The columns of a table, where they do not have usual names.
+        The columns of a table, if they do not have usual names.
     columns
         The same three in one, ``"algo,env,return"``.
     run
-        The column that identifies a run; several, with commas between, where only their combination does.
+        The column that identifies a run; several, separated by commas, if only their combination does.
     configuration
-        Columns of hyperparameters, with commas between, ``*`` for any end of a name: several runs with one
-        configuration are one draw, so that the one with the lowest seed counts and the others do not.
+        Columns of hyperparameters, separated by commas, ``*`` for any end of a name: several runs with one
+        configuration are one draw, so only the one with the lowest seed counts.
     step
-        The column that says how far training was, where rows are points of learning curves.
+        The column of training steps, if rows are points of learning curves.
     reduce
         How a learning curve becomes a score: ``"mean"`` over training (the paper's), ``"final"``, ``"last:10"`` points,
         ``"last:10%"`` of training, ``"at:1e6"`` steps; ``"best"`` is biased.
     metric
-        Which series of a log is the score: a tag, a column, a key.
+        The series of a log that is the score: a tag, a column, a key.
     reader
-        What files are, where that cannot be told from them: ``"tensorboard"``, ``"monitor"``.
+        The kind of files, if it is ambiguous: ``"tensorboard"``, ``"monitor"``.
     pattern
         Which folders and parts of file names are names: ``"{algorithm}/{environment}/{seed}"``.
     axes
         The order of an array's axes: ``"algorithm,run,environment"``.
     algorithms, environments
-        Those to keep, in this order. Of an array, whose axes have no names, these are the names.
+        Those to keep, in this order. For an array, whose axes have no names, these are the names.
     without
         Algorithms and environments to leave out.
     rename
-        New names of algorithms and environments, by the names they have in the source.
+        New names of algorithms and environments, by their names in the source.
     minimize
         Environments whose scores are costs, lower is better: their signs are changed. True for all of them.
     ranges
@@ -54,10 +54,9 @@ class Reading:
         What to do with a score that is NaN or infinite: ``"error"`` refuses it, ``"worst"`` counts the lowest score of
         the environment's range.
     accept
-        Codes of serious findings of `untuned.check` that the user has looked into, so that scores are judged all the
-        same.
+        Codes of serious findings of `untuned.check` to accept, so that scores are judged nevertheless.
     provenance
-        Where the scores come from.
+        The origin of the scores.
     """
 
     algorithm: str | None = None
@@ -88,21 +87,21 @@ class Reading:
     reduce: str | None = field(
         default=None,
         metadata=option(
-            "How a learning curve becomes one score: mean, final, last:10, last:10%, at:1e6, best (biased).",
+            "How to reduce a learning curve to one score: mean, final, last:10, last:10%, at:1e6, best (biased).",
             str | None,
             metavar="HOW",
         ),
     )
     metric: str | None = field(
-        default=None, metadata=option("Which tag, column or key of a log is the score.", str | None, metavar="NAME")
+        default=None, metadata=option("The tag, column or key of a log that is the score.", str | None, metavar="NAME")
     )
     reader: str | None = field(
-        default=None, metadata=option("What the files are, where they could be several.", str | None, metavar="KIND")
+        default=None, metadata=option("The kind of files, if it is ambiguous.", str | None, metavar="KIND")
     )
     pattern: str | None = field(
         default=None,
         metadata=option(
-            "Which folders are names, {algorithm}/{environment}/{seed}, where that is not obvious.",
+            "Which folders are names, if it is not obvious: {algorithm}/{environment}/{seed}.",
             str | None,
             metavar="PATTERN",
         ),
@@ -115,11 +114,11 @@ class Reading:
     )
     algorithms: Sequence[str] | None = field(
         default=None,
-        metadata=option("Only these algorithms; the names of an array's.", str | None, metavar="NAME,..."),
+        metadata=option("Only these algorithms; for an array, their names.", str | None, metavar="NAME,..."),
     )
     environments: Sequence[str] | None = field(
         default=None,
-        metadata=option("Only these environments; the names of an array's.", str | None, metavar="NAME,..."),
+        metadata=option("Only these environments; for an array, their names.", str | None, metavar="NAME,..."),
     )
     without: Sequence[str] | None = field(
         default=None,
@@ -127,9 +126,7 @@ class Reading:
     )
     rename: Mapping[str, str] | None = field(
         default=None,
-        metadata=option(
-            "Another name for an algorithm or environment. Repeatable.", list[str] | None, metavar="OLD=NEW"
-        ),
+        metadata=option("A new name for an algorithm or environment. Repeatable.", list[str] | None, metavar="OLD=NEW"),
     )
     minimize: Sequence[str] | bool | None = field(
         default=None,
@@ -140,7 +137,7 @@ class Reading:
     ranges: "Mapping[str, Range] | Range | None" = field(
         default=None,
         metadata=option(
-            "The lowest and highest score an environment can give; LOW:HIGH for all. Repeatable.",
+            "The lowest and highest possible score of an environment; LOW:HIGH for all. Repeatable.",
             list[str] | None,
             flag="--range",
             metavar="NAME=LOW:HIGH",
@@ -149,7 +146,7 @@ class Reading:
     identical: "Identical | None" = field(
         default=None,
         metadata=option(
-            "Algorithms with the same definition, everywhere or on an environment. Repeatable.",
+            "Algorithms with identical definitions, everywhere or on an environment. Repeatable.",
             list[str] | None,
             metavar="A,B[@ENVIRONMENT]",
         ),
@@ -157,7 +154,7 @@ class Reading:
     nonfinite: "Nonfinite | None" = field(
         default=None,
         metadata=option(
-            "A score that is NaN or infinite: refuse it (the default), or count the worst.",
+            "Scores that are NaN or infinite: refuse them (the default), or count them as the worst.",
             str | None,
             choices=("error", "worst"),
         ),
@@ -165,22 +162,22 @@ class Reading:
     accept: Sequence[str] | None = field(
         default=None,
         metadata=option(
-            "Judge in spite of a serious finding of `untuned check`, by its code.", str | None, metavar="CODE,..."
+            "Judge despite a serious finding of `untuned check`, by its code.", str | None, metavar="CODE,..."
         ),
     )
     provenance: Mapping[str, str] | None = None
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of the options that are not at their default."""
+        """The names of the options that differ from their defaults."""
         return tuple(each.name for each in fields(self) if getattr(self, each.name) != each.default)
 
     def options(self) -> dict[str, Any]:
-        """Return the options that are not at their default, by name."""
+        """Return the options that differ from their defaults, by name."""
         return {name: getattr(self, name) for name in self.given}
 
     def known(self) -> dict[str, Any]:
-        """Return what is declared about the scores, as `ScoreTable.from_dict` takes it."""
+        """Return the declarations about the scores, for `ScoreTable.from_dict`."""
         return {
             "ranges": self.ranges,
             "identical": self.identical or (),

@@ -1,4 +1,4 @@
-"""Which files are read, and by which reader."""
+"""Choosing the files to read, and their readers."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,19 +14,19 @@ Chosen = list[tuple[Reader, list[File]]]
 
 
 def recognised_files(paths: Sequence[str | Path], asked: Reading, ending: ExitStack) -> tuple[Chosen, str]:
-    """Return the files to read, by reader, and what was left out, as text.
+    """Return the files to read, by reader, and a text about the skipped files.
 
-    A folder may hold logs and tables made from them: the logs are read, the tables are left out. Several kinds of logs
-    are refused, since they may be records of the same runs.
+    A folder may contain logs and tables made from them: the logs are read, the tables are skipped. Several kinds of
+    logs are refused, because they may be records of the same runs.
 
     Parameters
     ----------
     paths
         Files and folders; ``-`` is standard input.
     asked
-        What the user says about them.
+        The user's options.
     ending
-        Keeps standard input until it is read.
+        Closes the temporary copy of standard input.
     """
     if asked.reader is not None and asked.reader not in [each.name for each in readers()]:
         raise UnknownName("reader", asked.reader, [each.name for each in readers() if each.name != "refused"])
@@ -65,7 +65,7 @@ def recognised_files(paths: Sequence[str | Path], asked: Reading, ending: ExitSt
         raise InvalidInput(_about_nothing(paths, len(below)))
     order = [each.name for each in readers()]
     chosen = [(_by_name(name), by_reader[name]) for name in sorted(by_reader, key=order.index)]
-    # Next to logs there are always settings and models.
+    # Logs are always accompanied by settings and models.
     silent = (*read, "refused") if logs else read
     left_out = [counted(len(files), _by_name(name)) for name, files in inside.items() if name not in silent]
     return chosen, " and ".join(left_out)
@@ -76,7 +76,7 @@ def _by_name(name: str) -> Reader:
 
 
 def _claiming(file: File, chosen: str | None) -> Reader | None:
-    """Return the reader of a file; None where there is none."""
+    """Return the reader of a file; None if there is none."""
     return next((each for each in readers() if (chosen is None or each.name == chosen) and each.claims(file)), None)
 
 

@@ -1,4 +1,4 @@
-"""`Reduction`: how a learning curve becomes one score."""
+"""`Reduction`: how to reduce a learning curve to one score."""
 
 import hashlib
 import math
@@ -15,7 +15,7 @@ from untuned.errors import InvalidInput
 from untuned.histories import Histories, History
 from untuned.scores import Floats, ScoreTable
 
-#: Runs of a cell whose curves are kept: enough for a picture.
+#: Number of runs per cell whose curves are kept: enough for a figure.
 MOST = 500
 #: More points than any curve has.
 _MOST_POINTS = 1e15
@@ -23,14 +23,14 @@ _MOST_POINTS = 1e15
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a learning curve becomes one score.
+    """How to reduce a learning curve to one score.
 
     Attributes
     ----------
     kind
         ``"mean"``, ``"final"``, ``"last"``, ``"share"``, ``"at"`` or ``"best"``.
     number
-        How many points, which percentage of training, or which step.
+        The number of points, the percentage of training, or the step.
     """
 
     kind: Literal["mean", "final", "last", "share", "at", "best"]
@@ -38,7 +38,7 @@ class Reduction:
 
     @classmethod
     def parse(cls, text: str) -> "Reduction":
-        """Return the reduction that a text means: ``"last:10%"``."""
+        """Return the reduction of a text: ``"last:10%"``."""
         if text in ("mean", "final", "best"):
             return cls(text)  # type: ignore[arg-type]
         match = re.fullmatch(r"(last|at):([0-9.]+(?:[eE]\+?[0-9]+)?)(%?)", str(text))
@@ -57,7 +57,7 @@ class Reduction:
         )
 
     def __str__(self) -> str:
-        """Return what it does, the rest of a sentence that begins with "reduced by"."""
+        """Return a description, the rest of a sentence that begins with "reduced by"."""
         return {
             "mean": "the mean over training",
             "final": "the final value",
@@ -70,16 +70,16 @@ class Reduction:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Points of learning curves, one run after the other, by step; of several points of a run at one step, the mean.
+    """Points of learning curves, one run after the other, by step; several points of a run at one step are averaged.
 
     Attributes
     ----------
     begins
         The index of every run's first point.
     rows
-        For every run the index of one of its rows, which tells its cell and its name.
+        The index of one row of every run, for its cell and its name.
     step, value
-        Of every point.
+        The step and value of every point.
     """
 
     begins: NDArray[np.int64]
@@ -101,7 +101,7 @@ def curves_of(runs: Runs) -> Curves:
     Raises
     ------
     InvalidInput
-        Where every point of a run is there twice.
+        If every point of a run occurs twice.
     """
     key = runs.run_keys(next(iter(runs.runs)))
     if runs.step is not None:
@@ -130,7 +130,7 @@ def curves_of(runs: Runs) -> Curves:
 
 
 def _refuse_two_files(runs: Runs, order: NDArray[np.int64], again: NDArray[np.bool_]) -> None:
-    """Refuse points that two files have: they are two runs of one name, or one run that was exported twice."""
+    """Refuse points that occur in two files: they are two runs of one name, or one run that was exported twice."""
     if len({part[0] for part in runs.parts}) == 1:
         return
     places = runs.places(order)
@@ -148,7 +148,7 @@ def _refuse_two_files(runs: Runs, order: NDArray[np.int64], again: NDArray[np.bo
 
 
 def _refuse_pasted(runs: Runs, key: NDArray[np.int64], value: Floats) -> None:
-    """Refuse rows without steps all of which are there at least twice: they were pasted, and are no episodes."""
+    """Refuse rows without steps that all occur at least twice: they were duplicated, and are not episodes."""
     order = np.lexsort((value, key))
     differs = np.append(True, (key[order][1:] != key[order][:-1]) | ~_same(value[order][1:], value[order][:-1]))
     copies = np.diff(np.append(np.flatnonzero(differs), key.size))
@@ -162,7 +162,7 @@ def _refuse_pasted(runs: Runs, key: NDArray[np.int64], value: Floats) -> None:
 
 
 def _different(runs: Runs, curves: Curves) -> Curves:
-    """Return curves after making sure that no two of a cell are the same, point by point."""
+    """Return curves after checking that no two of a cell are identical, point by point."""
     seen: dict[tuple[int, bytes], int] = {}
     cell = runs.cell[curves.rows]
     for run, (begin, end) in enumerate(zip(curves.begins.tolist(), curves.ends.tolist(), strict=True)):
@@ -185,12 +185,12 @@ def _different(runs: Runs, curves: Curves) -> Curves:
 
 
 def _begins(key: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where another run begins than that of the row before."""
+    """Return the rows where a new run begins."""
     return np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)
 
 
 def _tidy(key: NDArray[np.int64], step: Floats, begins: NDArray[np.int64]) -> bool:
-    """Return whether the rows of every run are together, and each step of a run is after the one before."""
+    """Return whether the rows of every run are consecutive, with increasing steps."""
     if np.unique(key[begins]).size < begins.size:
         return False
     ahead = step[1:] > step[:-1]
@@ -200,7 +200,7 @@ def _tidy(key: NDArray[np.int64], step: Floats, begins: NDArray[np.int64]) -> bo
 
 def _order(key: NDArray[np.int64], step: Floats, value: Floats) -> NDArray[np.int64]:
     """Return the order by run, step and value."""
-    # Rows are often in the order of steps already: then a stable sort by run alone is enough.
+    # Rows are often already in the order of steps: then a stable sort by run is enough.
     order = np.argsort(key, kind="stable")
     if _tidy(key[order], step[order], _begins(key[order])):
         return order
@@ -215,7 +215,7 @@ def _refuse_copies(
     step: Floats,
     value: Floats,
 ) -> None:
-    """Refuse a run all of whose points are there at least twice with the same value: rows were pasted."""
+    """Refuse a run whose points all occur at least twice with the same value: rows were duplicated."""
     differs = new_point | np.append(True, ~_same(value[1:], value[:-1]))
     first = np.flatnonzero(differs)
     copies = np.diff(np.append(first, step.size))
@@ -234,13 +234,13 @@ def _refuse_copies(
         )
 
 
-#: Different values of a curve that are too many to be those of another by chance.
+#: Number of different values of a curve that cannot be shared by another curve by chance.
 _MANY = 10
-#: A run that is shorter than this share of the longest is told of.
+#: Runs shorter than this share of the longest are reported.
 SHORT = 0.9
-#: Points of a curve that tell whether it has different values.
+#: Number of points of a curve that show whether its values differ.
 _LOOKED_AT = 1000
-#: Points that are too many to be equal by chance, one and all.
+#: Number of points that cannot all be equal by chance.
 _SEVERAL = 5
 
 
@@ -275,7 +275,7 @@ def reduced(runs: Runs, curves: Curves, how: Reduction) -> Runs:
 
 
 def _any_failed(runs: Runs, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which runs failed: those of which any row says so."""
+    """Return which runs failed: those with any row that says so."""
     assert runs.failed is not None
     names, codes = next(iter(runs.runs.values()))
     key = runs.cell * len(names) + codes
@@ -342,10 +342,10 @@ def _check_long_enough(runs: Runs, curves: Curves, short: NDArray[np.bool_], pro
 
 
 def lengths(runs: Runs, curves: Curves) -> tuple[float, float, float, tuple[str, ...]]:
-    """Return the last step of the shortest and of the longest run where they differ most, and of the shortest of all.
+    """Return the last steps of the shortest and the longest run where they differ most, and of the shortest overall.
 
-    Runs on one environment are compared, by the share of training that the shortest lacks. The names of the runs that
-    are shorter than nine tenths of the longest come last.
+    Runs on one environment are compared by the share of training that the shortest lacks. The last result has the
+    names of the runs that are shorter than nine tenths of the longest.
     """
     last = curves.step[curves.ends - 1]
     environment = runs.environment[curves.rows]
@@ -376,7 +376,7 @@ def histories(runs: Runs, curves: Curves, table: ScoreTable, unit: str) -> Histo
             scores=table.cell(runs.algorithms[a], runs.environments[e])[: len(kept)],
             hyperparameters={},
             distributions={},
-            # Copies: these may be few of many millions of points.
+            # Copies: these may be few out of many millions of points.
             returns=tuple(curves.value[a:b].copy() for a, b in spans),
             steps=tuple(curves.step[a:b].copy() for a, b in spans),
             runs=tuple(names[codes[int(curves.rows[run])]] for run in kept),

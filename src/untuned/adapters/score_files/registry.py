@@ -1,4 +1,4 @@
-"""Every reader, in the order in which they are asked whether a file is theirs: the specific ones first."""
+"""All readers, in the order in which they are tried: specific ones first."""
 
 from functools import cache
 from importlib import import_module
@@ -30,7 +30,7 @@ _MODULES = (
     "parquet",
 )
 
-#: Tables in long form: what a file may be that is nothing more specific.
+#: Tables in long form: for files that are nothing more specific.
 TABLES = ("csv", "jsonl", "parquet")
 #: Tables and arrays of results in other forms.
 RESULTS = ("wide", "array", "rliable")

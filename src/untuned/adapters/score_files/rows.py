@@ -1,4 +1,4 @@
-"""`Rows`: what a reader yields, and `Runs`: the rows of all files together.
+"""`Rows`, the output of a reader, and `Runs`, the rows of all files together.
 
 A row is one number. With a step it is a point of a run's learning curve; without one it is the score of a run.
 """
@@ -18,42 +18,42 @@ from untuned.scores import Floats
 Codes = NDArray[np.signedinteger]
 Flags = NDArray[np.bool_]
 
-#: A column of names: the distinct ones in order of first appearance, and for every row the index of its name.
+#: A column of names: the distinct ones in order of first appearance, and the index of the name of every row.
 Named = tuple[Sequence[str], Codes]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Scores as a file has them, and what the file says about each.
+    """Scores of a file, with the file's information about each.
 
     Attributes
     ----------
     place
-        What to call the file in messages.
+        The name of the file in messages.
     score
         One number per row.
     algorithm, environment
-        Whose score each row is: one name for all rows, a column of names, or None where the file does not say. What is
-        None is taken from ``path``.
+        The names of each row: one name for all rows, a column of names, or None if the file does not say; then they are
+        taken from ``path``.
     run
-        Which run each row belongs to, likewise; or several columns of names, by their headings, where each may be what
-        identifies a run.
+        The run of each row, in the same form; or several columns of names, by their headings, if each may identify a
+        run.
     step
-        How far training was, where rows are points of learning curves; None where a row is the score of a run.
+        The training step, if rows are points of learning curves; None if a row is the score of a run.
     failed
-        Whether the trial of each row failed; None where the file does not say.
+        Whether the trial of each row failed; None if the file does not say.
     path
-        The folders and the file's name below the place that the user named, with ``/`` between them.
+        The folders and the file's name below the path that the user named, separated by ``/``.
     first
-        The number of the first row as the user counts.
+        The number of the first row in the user's count.
     numbers
-        The number of every row, where they have gaps.
+        The number of every row, if there are gaps.
     columns
-        Which columns of a table were read, where that is not obvious, as text.
+        Which columns of a table were read, if not obvious, as text.
     suspects
-        Columns that were not read and may say which run a row belongs to.
+        Unread columns that may identify runs.
     alone
-        Whether a file stands for a run by itself; otherwise its folder does, with all files in it.
+        Whether each file is a run; otherwise its folder is one, with all files in it.
     """
 
     place: str
@@ -80,22 +80,22 @@ class Runs:
     algorithms, environments
         Names, in order of first appearance.
     algorithm, environment
-        For every row the index of its name.
+        The index of the name of every row.
     runs
-        The columns that may say which run a row belongs to, by heading: the names of all runs, and for every row the
-        index of its name. Empty where no file says it.
+        The columns that may identify runs, by heading: the names of all runs, and the index of the name of every row.
+        Empty if no file has any.
     score
         One number per row.
     step
-        How far training was; None where rows are scores of runs.
+        The training step; None if rows are scores of runs.
     failed
-        Whether the trial of each row failed; None where no file says so.
+        Whether the trial of each row failed; None if no file says so.
     parts
-        Of every part the file's name, the index of its first row, that row's number, and the numbers of all its rows.
+        For every part: the file's name, the index of its first row, that row's number, and the numbers of all its rows.
     suspects
-        Columns that were not read and may say which run a row belongs to.
+        Unread columns that may identify runs.
     origin
-        For every row its index among all rows that were read, where some were left out.
+        The index of every row among all rows that were read, if some were left out.
     """
 
     algorithms: tuple[str, ...]
@@ -112,7 +112,7 @@ class Runs:
 
     @property
     def cell(self) -> NDArray[np.int64]:
-        """For every row the number of its cell."""
+        """The number of the cell of every row."""
         found: NDArray[np.int64] = self.algorithm.astype(np.int64)
         # In place: a table may have many millions of rows.
         found *= len(self.environments)
@@ -133,7 +133,7 @@ class Runs:
         )
 
     def run_keys(self, heading: str) -> NDArray[np.int64]:
-        """Return for every row a number that all rows of a run have in common, by one column of runs."""
+        """Return a number for every row that all rows of a run share, by one column of runs."""
         names, codes = self.runs[heading]
         key = self.cell
         key *= len(names)
@@ -160,14 +160,14 @@ class Runs:
         return f"row {first + row - begin if numbers is None else int(numbers[row - begin])} of {place}"
 
 
-#: Names that 16 bits can number.
+#: The number of names that fit into 16 bits.
 _FEW = 2**15
 
 
 class _Column:
-    """An array that grows part by part.
+    """An array that grows in parts.
 
-    Parts and whole are never in memory together: what is freed of many small parts is often not given back.
+    Parts and whole are never in memory together: memory freed from many small parts is often not given back.
     """
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class _Column:
             self._array = part
             return
         if end > self._array.size or part.dtype.itemsize > self._array.itemsize:
-            # What is not written yet takes no memory.
+            # Unwritten parts of the array take no memory.
             grown = np.empty(max(end, self._array.size * 3 // 2), dtype=np.result_type(part, self._array))
             grown[:size] = self._array[:size]
             self._array = grown
@@ -208,17 +208,17 @@ class _Names:
         self._codes.add(np.full(size, new[0]) if codes is None else new[codes])
 
     def column(self) -> tuple[tuple[str, ...], Codes]:
-        """Return all names, and for every row the index of its name."""
+        """Return all names, and the index of the name of every row."""
         return tuple(self._index), self._codes.whole()
 
 
 def gathered(parts: Iterable[Rows]) -> Runs:
-    """Return the rows of all parts together; every part must say which algorithm and environment its rows belong to.
+    """Return the rows of all parts together; every part must have the algorithm and environment of its rows.
 
     Raises
     ------
     InvalidInput
-        Where some parts are curves and others are not, or do not name runs in the same way.
+        If some parts are curves and others are not, or if they name runs in different ways.
     """
     algorithm, environment, runs = _Names(), _Names(), dict[str, _Names]()
     scores, steps, failed, found = _Column(), _Column(), _Column(), list[Any]()

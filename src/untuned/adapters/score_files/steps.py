@@ -12,7 +12,7 @@ def checked(steps: Floats, where: str) -> Floats:
     Raises
     ------
     InvalidInput
-        For one that is NaN or infinite: it has no place on the curve.
+        For a step that is NaN or infinite, which has no position on the curve.
     """
     bad = np.flatnonzero(~np.isfinite(steps))
     if bad.size:

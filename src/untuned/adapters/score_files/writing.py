@@ -1,4 +1,4 @@
-"""Scores out again: the long format as a file, and the shapes that other libraries take."""
+"""Writing scores: the long format as a file, and the forms that other libraries use."""
 
 import io
 from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write_scores(source: Any, out: str | Path, **options: Any) -> str:
-    """Write scores in the long format, one row per run, and return one line on what they are.
+    """Write scores in the long format, one row per run, and return a one-line summary.
 
     The columns are ``algorithm``, ``environment``, ``run`` and ``score``. Learning curves without ``reduce`` keep all
     their points and have a column ``step``. Where trials failed, a column ``failure`` says which.
@@ -28,16 +28,16 @@ def write_scores(source: Any, out: str | Path, **options: Any) -> str:
     Parameters
     ----------
     source
-        What `untuned.read_scores` takes.
+        Any source that `untuned.read_scores` accepts.
     out
-        The file, whole or not at all: ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``.
+        The file, written atomically: ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``.
     **options
-        For `untuned.read_scores`.
+        Options of `untuned.read_scores`.
 
     Raises
     ------
     InvalidInput
-        For another ending, and for scores that cannot be read or written.
+        For another suffix, and for scores that cannot be read or written.
     """
     write = _FORMS.get(Path(out).suffix.lower())
     if write is None:
@@ -65,7 +65,7 @@ def _long(source: Any, options: dict[str, Any]) -> "tuple[polars.DataFrame, str]
     else:
         table = read_scores(source, **options)
         return to_polars(table), repr(table)
-    # Scores that are not finite are written as they are: what they count is decided when they are judged.
+    # Scores that are not finite are written unchanged: how they count is decided when they are judged.
     found = scored(rows, asked, must_reduce=False)
     runs = found.curves if found.curves is not None and asked.reduce is None else found.runs
     notes = [each.found for each in (*rows.findings, *found.findings)]
@@ -124,7 +124,7 @@ _FORMS: "dict[str, Callable[[polars.DataFrame, IO[bytes]], Any]]" = {
 def _write_json_lines(frame: "polars.DataFrame", file: IO[bytes]) -> None:
     import json
 
-    # Polars writes null for NaN, which is another number when it is read.
+    # Polars writes null for NaN, which is read differently.
     text = io.TextIOWrapper(file, encoding="utf-8", newline="\n", write_through=True)
     for row in frame.iter_rows(named=True):
         text.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -175,7 +175,7 @@ def to_arrow(table: ScoreTable) -> Any:
 
 
 def to_rliable(table: ScoreTable) -> dict[str, Floats]:
-    """Return the scores as rliable takes them: for every algorithm an array of runs x environments.
+    """Return the scores in rliable's form: an array of runs x environments for every algorithm.
 
     The environments are in the order of ``table.environments``, the runs in the order of the table: row i of two
     environments need not be the same run.
@@ -188,7 +188,7 @@ def to_rliable(table: ScoreTable) -> dict[str, Floats]:
     Raises
     ------
     InvalidInput
-        Where an algorithm has more runs on some environments than on others.
+        If an algorithm has more runs on some environments than on others.
     """
     for algorithm, row in zip(table.algorithms, table.cells, strict=True):
         sizes = [cell.size for cell in row]

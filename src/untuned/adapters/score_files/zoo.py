@@ -1,18 +1,18 @@
-"""What RL Baselines3 Zoo keeps in the folder of a run, ``logs/<algorithm>/<environment>_<number>``."""
+"""RL Baselines3 Zoo's files in the folder of a run, ``logs/<algorithm>/<environment>_<number>``."""
 
 import re
 
 from untuned.adapters.score_files.opening import File
 
-#: The folder of a run: the environment's name, a number, and with ``--uuid`` more that makes it unique.
+#: The folder of a run: the environment's name, a number, and with ``--uuid`` a unique suffix.
 _FOLDER = re.compile(r"(.+)_\d+(?:_[0-9a-f-]{36})?")
 
 
 def settings(file: File) -> dict[str, str]:
-    """Return ``env`` and ``seed`` of the run that a file belongs to, as far as its folder has them.
+    """Return ``env`` and ``seed`` of the run of a file, if its folder has them.
 
-    They are in ``<environment>/args.yml``, a dump of Python objects. A YAML loader would run what such a file asks for,
-    so that two lines are looked for instead.
+    They are in ``<environment>/args.yml``, a dump of Python objects. A YAML loader would execute code in such a file,
+    so this searches for two lines instead.
     """
     folder = _FOLDER.fullmatch(file.path.parent.name)
     kept = file.sibling(folder[1], "args.yml") if folder is not None else None

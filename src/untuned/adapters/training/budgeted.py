@@ -1,4 +1,4 @@
-"""The environment that a trainer gets: it counts by itself, and ends the trial when the budget is spent."""
+"""The environment that a trainer gets: it counts episodes and steps, and ends the trial when the budget is spent."""
 
 import copy
 import math
@@ -15,29 +15,29 @@ from untuned.errors import BudgetSpent, InvalidInput, Stopped
 #: Seconds between two polls of ``stop``.
 _BETWEEN_ASKING = 0.2
 
-#: After so many refusals the trainer is ended by an error that ``except Exception`` does not catch.
+#: After this many refusals the trainer is ended by an error that ``except Exception`` does not catch.
 _PATIENCE = 1000
 
 
 class Unheard(BaseException):
-    """Ends a trainer that catches every error and continues; not an Exception, so that it gets through."""
+    """Ends a trainer that catches every error and continues; not an Exception, so that it is not caught."""
 
 
 class Meter:
-    """Counts what a trial does in its environment, and ends it with the budget. Algorithms see it as `Metered`.
+    """Counts a trial's episodes and steps, and ends it with the budget. Algorithms see it as `Metered`.
 
-    What is scored is kept here, and not in an attribute of what the algorithm gets, which it may set like any other.
+    The scored returns are kept here, not in an attribute of the algorithm's object, which the algorithm could change.
 
-    Every episode counts and is played to its end: a budget of steps is spent with the episode in which they run out.
+    Every episode counts and is played to its end: a budget of steps ends with the episode in which it runs out.
     After the last one `reset` and `step` raise `BudgetSpent`. Seeds given to `reset` are ignored: the first reset takes
     the trial's, later ones continue with the environment's own random numbers.
 
     Parameters
     ----------
     inner
-        The environment to count in.
+        The wrapped environment.
     budget
-        How long the trial learns.
+        The learning budget of the trial.
     seed
         Seeds the first reset; None for an environment that is seeded already.
     step_limit
@@ -45,7 +45,7 @@ class Meter:
     hidden
         Keys of the info that resets hide from the trainer.
     stop
-        Polled a few times a second, while there are steps; when it returns True, `Stopped` is raised.
+        Polled several times per second, while steps are taken; when it returns True, `Stopped` is raised.
     """
 
     def __init__(
@@ -81,12 +81,12 @@ class Meter:
 
     @property
     def inner(self) -> gymnasium.Env[Any, Any]:
-        """The environment to count in."""
+        """The wrapped environment."""
         return self._inner
 
     @property
     def budget(self) -> Budget:
-        """How long the trial learns."""
+        """The learning budget of the trial."""
         return self._budget
 
     @property
@@ -109,7 +109,7 @@ class Meter:
     @property
     def over(self) -> bool:
         """Whether the whole budget is spent."""
-        # Not in the middle of an episode: no algorithm gains by never ending one.
+        # Not in the middle of an episode, so that no algorithm gains by never ending one.
         return not self._running and (self._steps >= self._most_steps or len(self._returns) >= self._most_episodes)
 
     @property
@@ -152,7 +152,7 @@ class Meter:
                     "played to their end in a trial, since a return up to here is not the episode's; continue until "
                     "step() returns terminated or truncated, and leave limits to the environment"
                 )
-            # A look before learning costs nothing, and repeated resets cannot select a start.
+            # A reset before learning costs nothing, and repeated resets cannot select a start.
             return _own(self._observation), dict(self._info)
         self._ask()
         observation, info = self._inner.reset(seed=self._seed)
@@ -165,8 +165,8 @@ class Meter:
         return _own(observation), dict(self._info)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step; the action goes to the environment as it is."""
-        # This runs at every step: everything rare is elsewhere.
+        """Take one step; the action is passed to the environment unchanged."""
+        # This runs at every step: rare cases are handled elsewhere.
         if not self._running:
             self._refuse()
         if self._stop is not None:
@@ -205,7 +205,7 @@ class Meter:
         raise BudgetSpent(f"{self._budget} are spent: learning is over")
 
     def _ask(self) -> None:
-        """Poll ``stop``, if it is time to."""
+        """Poll ``stop``, if it is due."""
         if self._stop is None or (now := time.perf_counter()) < self._ask_at:
             return
         self._ask_at = now + _BETWEEN_ASKING
@@ -216,14 +216,14 @@ class Meter:
 
 
 class Metered(gymnasium.Env[Any, Any]):
-    """The environment that a trainer gets: whatever it sets here changes nothing of what counts.
+    """The environment that a trainer gets: attributes set here do not affect the score.
 
     Parameters
     ----------
     meter
-        Counts.
+        The meter.
     own_seed
-        Seeds what a trainer may draw from here: samples of the spaces, and ``np_random``.
+        Seeds the generators that a trainer may use: samples of the spaces, and ``np_random``.
     """
 
     def __init__(self, meter: Meter, own_seed: int) -> None:
@@ -239,7 +239,7 @@ class Metered(gymnasium.Env[Any, Any]):
 
     @property
     def budget(self) -> Budget:
-        """How long the trial learns."""
+        """The learning budget of the trial."""
         return self.__meter.budget
 
     @property
@@ -272,14 +272,14 @@ class Metered(gymnasium.Env[Any, Any]):
         return self.__meter.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take one step; the action goes to the environment as it is."""
+        """Take one step; the action is passed to the environment unchanged."""
         return self.__meter.step(action)
 
     def render(self) -> None:
         """Return None: there are no pictures of trials."""
 
     def close(self) -> None:
-        """Do nothing: the environment is needed until the trial is over, and closed by the code that made it."""
+        """Do nothing: the environment is needed until the trial ends, and closed by the code that made it."""
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         # The copy module calls this, too.

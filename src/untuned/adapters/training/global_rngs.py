@@ -1,4 +1,4 @@
-"""The global generators of Python, NumPy and PyTorch, which code without seeds draws from."""
+"""The global generators of Python, NumPy and PyTorch, which unseeded code uses."""
 
 import contextlib
 import random
@@ -17,8 +17,8 @@ def torch_is_loaded() -> bool:
 def generators_seeded(seed: int) -> Iterator[None]:
     """Seed the global generators within the block, and restore them afterwards.
 
-    PyTorch's only if it is loaded already: loading it takes seconds, and most algorithms never use it.
-    `torch_is_loaded` tells whether it was loaded meanwhile.
+    PyTorch's only if it is already loaded: loading it takes seconds, and most algorithms never use it.
+    `torch_is_loaded` shows whether it was loaded meanwhile.
     """
     torch = sys.modules.get("torch")
     former_python = random.getstate()

@@ -9,10 +9,10 @@ from untuned.collect.engines.engine import Stop
 from untuned.collect.trial import Trial
 
 if TYPE_CHECKING:
-    # Needs Gymnasium, which looking up the name of a compiled algorithm must not.
+    # This needs Gymnasium; looking up the name of a compiled algorithm must not.
     from untuned.adapters.training.trial import Place
 
-#: Trainers that come with the package, by name, and the function that makes each; they need an extra.
+#: Built-in trainers by name, and the function that makes each; they need an extra.
 _TRAINERS = {"sb3-ppo": "ppo", "sb3-a2c": "a2c", "sb3-dqn": "dqn"}
 
 
@@ -32,14 +32,14 @@ class TrainedRun:
 
 
 def algorithm(use: object, name: str | None) -> Trainer | None:
-    """Return the trainer that a study means, None for a name that is not one of ours.
+    """Return the trainer that a study names, None for a name that is not built in.
 
     Parameters
     ----------
     use
         A name, a trainer or a function.
     name
-        What the study calls it; None for its own name.
+        Its name in the study; None for its own name.
     """
     if isinstance(use, str):
         if use not in _TRAINERS:
@@ -51,9 +51,9 @@ def algorithm(use: object, name: str | None) -> Trainer | None:
 
 
 def run(trainer: Trainer, place: "Place", seed: int) -> TrainedRun:
-    """Return what runs a trainer's trials in an environment; raises MissingExtra without Gymnasium."""
-    # Fails now, not in the first trial.
+    """Return the runner of a trainer's trials in an environment; raises MissingExtra without Gymnasium."""
+    # Fail now, not in the first trial.
     import untuned.adapters.training.trial  # noqa: F401
 
-    # The source as it is now is the version from here on, in worker processes, too.
+    # The current source is the version from here on, in worker processes, too.
     return TrainedRun(dataclasses.replace(trainer, version=trainer.fingerprint), place, seed)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Takes an observation, returns an action.
 Policy = Callable[[Any], Any]
 
-#: Learns in the environment until that raises BudgetSpent; may return what it learned.
+#: Learns in the environment until it raises BudgetSpent; may return the learned policy.
 Train = Callable[["gymnasium.Env[Any, Any]", Draw], Policy | None]
 
 
@@ -30,20 +30,20 @@ class Trainer:
     Parameters
     ----------
     name
-        Its id, under which scores are stored.
+        Its identifier, under which scores are stored.
     title
-        A name for readers.
+        A display name.
     version
-        Must change whenever results would: scores of different versions are never mixed. None takes a digest of the
-        source instead, which changes with the function and what it uses.
+        Must change whenever results would change: scores of different versions are never mixed. None uses a digest of
+        the source instead, which changes with the function and everything it uses.
     summary
         One line.
     train
         ``train(environment, draw)`` asks ``draw`` for every hyperparameter, learns in the environment until that
         raises `BudgetSpent`, and may return a policy. To run in several processes it must be a function of a module,
-        or made of one with `functools.partial`.
+        or a `functools.partial` of one.
     modules
-        Modules that it imports while it trains, loaded beforehand: PyTorch must be loaded to be seeded, so a trial
+        Modules that it imports during training, to load beforehand: PyTorch must be loaded to be seeded, so a trial
         that loads it midway is run again.
 
     Examples
@@ -67,14 +67,14 @@ class Trainer:
 
     @classmethod
     def of(cls, train: "Trainer | Train", name: str | None = None) -> "Trainer":
-        """Return a trainer made of a bare function, called by the function's name; a trainer is returned as it is.
+        """Return a trainer made from a bare function, with the function's name; a trainer is returned unchanged.
 
         Parameters
         ----------
         train
             The function, or a trainer.
         name
-            What it is to be called instead.
+            A different name.
         """
         if isinstance(train, Trainer):
             return train if name is None else dataclasses.replace(train, name=name, title=name)
@@ -91,7 +91,7 @@ class Trainer:
     def fingerprint(self) -> str:
         """The version if one is declared, else 16 hexadecimal digits that change with the source.
 
-        That is the function's and of all it uses in its folder, without comments, docstrings and messages.
+        The digest covers the function and everything it uses in its folder, without comments, docstrings and messages.
         """
         return str(self.version) if self.version is not None else source_digest(self.train)
 
@@ -107,7 +107,7 @@ def _check_signature(name: str, train: Train) -> None:
     try:
         signature = inspect.signature(train)
     except (TypeError, ValueError):
-        # Some functions written in C have no signature to look at.
+        # Some functions written in C have no signature.
         return
     try:
         signature.bind(None, None)

@@ -1,8 +1,8 @@
 """One trial of an algorithm written in Python.
 
-Its score is what the environment counted (`Meter`), whatever the algorithm reports. An algorithm that breaks
-makes a failed trial, and a failed trial is a result: to leave it out would favour algorithms that break where they are
-bad.
+Its score comes from the environment's counts (`Meter`), whatever the algorithm reports. An algorithm that breaks
+makes a failed trial, and a failed trial is a result: leaving it out would favour algorithms that break where they
+perform badly.
 """
 
 import contextlib
@@ -37,12 +37,12 @@ from untuned.errors import BudgetSpent, InvalidInput, MissingExtra, Stopped, nee
 with needs("gymnasium", "an algorithm written in Python"):
     import gymnasium
 
-#: Where an algorithm in Python can learn.
+#: Environments for algorithms in Python.
 Place = CompiledEnvironment | GymnasiumEnvironment
 
 _PACKAGES = (str(Path(__file__).parents[2]), str(Path(gymnasium.__file__).parent))
 
-# What is known about our environments' dynamics is drawn for the trial, and not for its algorithm to see.
+# The drawn dynamics of our environments are hidden from the algorithm.
 _HIDDEN = frozenset({"dynamics"})
 
 
@@ -61,23 +61,23 @@ def train_trial(
     trainer
         A trainer, or a bare function ``train(environment, draw)``.
     place
-        One of our environments or its name, or what `from_gymnasium` returns.
+        One of our environments or its name, or the result of `from_gymnasium`.
     seed, trial
-        The study's seed and the trial's number; together with the two names they decide all that is random.
+        The study's seed and the trial's number; together with the two names they determine everything random.
     stop
-        Polled a few times a second, while there are steps; when it returns True, `Stopped` is raised.
+        Polled several times per second, while steps are taken; when it returns True, `Stopped` is raised.
 
     Returns
     -------
     result
-        With a ``failure`` and without a score when the algorithm raised an error, or gave up before its budget was
-        spent; without a final return when it gave no policy.
+        A result with a ``failure`` and without a score if the algorithm raised an error, or gave up before its budget
+        was spent; without a final return if it returned no policy.
 
     Raises
     ------
     InvalidInput
-        For something that is not a trainer or not an environment, and for episodes that might never end. A trainer
-        that cannot learn in the environment raises this, or MissingExtra, before it starts.
+        For an invalid trainer or environment, and for episodes that might never end. A trainer that cannot learn in the
+        environment raises this, or MissingExtra, before it starts.
     Stopped
         When ``stop`` returned True; the trial then has no result.
     """
@@ -99,8 +99,8 @@ def train_trial(
     with_torch = torch_is_loaded()
     ran = _run(chosen, there, seed, trial, stop)
     if torch_is_loaded() and not with_torch:
-        # PyTorch was loaded midway, unseeded. Run again with it loaded from the start, as in this process's next trial:
-        # the order of trials must not matter.
+        # PyTorch was loaded midway, unseeded. Rerun with it loaded from the start, as in this process's next trial: the
+        # order of trials must not matter.
         ran = _run(chosen, there, seed, trial, stop)
     outcome, meter, draw, dynamics = ran
     failed = outcome.failure is not None
@@ -126,10 +126,10 @@ def train_trial(
 def _run(
     trainer: Trainer, there: Place, seed: int, trial: int, stop: Callable[[], bool] | None
 ) -> tuple["_Outcome", Meter, Draw, dict[str, float]]:
-    """Return how a trial went, what its environment saw, what was drawn for the algorithm and for the environment."""
+    """Return the raw results of a trial: its outcome, its meter, and the draws for algorithm and environment."""
     random = random_state(seed, trainer.name, there.name, trial)
     draw = Draw(lambda: uniform(random), number=trial)
-    # Always in this order, and before anything the algorithm draws.
+    # Always in this order, and before the algorithm's draws.
     environment_seed, generators_seed, spaces_seed = draw.seed(), draw.seed(), draw.seed()
     inner: gymnasium.Env[Any, Any] = (
         UntunedEnvironment(there) if isinstance(there, CompiledEnvironment) else there.make()
@@ -161,7 +161,7 @@ def _fingerprint(trainer: Trainer) -> str:
 
 @dataclass
 class _Outcome:
-    """How it went so far: what was learned, or what went wrong."""
+    """The outcome so far: the learned policy, or the failure."""
 
     trainer: Trainer
     policy: Policy | None = None
@@ -169,7 +169,7 @@ class _Outcome:
     final_returns: Sequence[float] = field(default_factory=tuple)
 
     def learn(self, meter: Meter, environment: Metered, draw: Draw) -> None:
-        """Let the trainer train, and its policy play what it left of the budget."""
+        """Let the trainer train, then let its policy play the remaining budget."""
         returned: object = None
 
         def train() -> None:
@@ -201,7 +201,7 @@ class _Outcome:
         assert policy is not None
 
         def episodes_of_it() -> None:
-            # The trainer may have left in the middle of an episode.
+            # The trainer may have returned in the middle of an episode.
             observation = meter.observation
             while not meter.over:
                 if observation is None:
@@ -213,30 +213,30 @@ class _Outcome:
         self._guarded(episodes_of_it, meter)
 
     def _guarded(self, work: Callable[[], None], meter: Meter) -> None:
-        """Do what runs the algorithm's code, and note how that failed."""
+        """Call the algorithm's code, and record its failure."""
         ours = os.getpid()
         try:
             work()
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            # SystemExit, too: algorithms do not end the program that evaluates them.
+            # SystemExit, too: algorithms must not end the program that evaluates them.
             if isinstance(error, InvalidInput | MissingExtra) and not meter.begun:
                 raise
             if not _is_the_end(error, meter):
                 self.failure = self._described(error)
         finally:
             if os.getpid() != ours:
-                # A copy of the process that the algorithm forked: the trial is not its own, nor what follows.
+                # A copy of the process that the algorithm forked: it must not continue with the trial.
                 os._exit(0)
         if meter.stopped:
             raise Stopped
         if meter.failure is not None:
-            # Whatever error the algorithm made of it.
+            # Whatever error the algorithm turned it into.
             self.failure = meter.failure
 
     def _described(self, error: BaseException) -> str:
-        """Return the error's kind, its message and where in the algorithm's own code it happened."""
+        """Return the error's type, its message and its place in the algorithm's code."""
         text = f"{type(error).__name__}: {_written(error, str)}"
         where = _where(error, self.trainer)
         room = LONGEST_FAILURE - len(where)
@@ -244,10 +244,10 @@ class _Outcome:
 
 
 def _is_the_end(error: BaseException, meter: Meter) -> bool:
-    """Return whether an error only passes on that learning is over.
+    """Return whether an error only reports the end of learning.
 
-    Some libraries raise an error of their own `from` the one they caught; an error in cleanup code after the end is
-    a failure.
+    Some libraries raise their own error `from` the one they caught; an error in cleanup code after the end is a
+    failure.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -258,9 +258,9 @@ def _is_the_end(error: BaseException, meter: Meter) -> bool:
 
 
 def _where(error: BaseException, trainer: Trainer) -> str:
-    """Return the innermost line of the algorithm's own code, else the innermost that is neither ours nor Gymnasium's.
+    """Return the innermost line of the algorithm's code, else the innermost that is neither ours nor Gymnasium's.
 
-    Files by their names alone: the same failure reads the same on every machine.
+    Files are shown without folders, so that the same failure reads the same on every machine.
     """
     lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     code = code_of(trainer.train)
@@ -277,7 +277,7 @@ def _shortened(value: object) -> str:
 
 
 def _written(value: object, write: Callable[[object], str]) -> str:
-    """Return a value's text, or that it has none: a user's ``__str__`` may raise, too."""
+    """Return a value's text, or a note that it has none: a user's ``__str__`` may raise, too."""
     try:
         return write(value)
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Private. Agents: what they are once every hyperparameter has its value, and the kernels that make them learn."""
+"""Private. Agents with fixed hyperparameters, and the kernels of their learning rules."""

@@ -35,15 +35,15 @@ class ActorCritic:
     Parameters
     ----------
     features
-        What the policy's preferences and the state value are linear in.
+        The features of the policy's preferences and of the state value.
     discount, trace_decay
         gamma; lambda, the same for both traces.
     actor_step_size
         The policy's step size.
     critic_step_size
-        The state value's; None for Parl2: it starts at 1 and falls to what keeps an update from overshooting.
+        The state value's step size; None for Parl2: it starts at 1 and decreases until no update overshoots.
     surprise_bonus
-        The error that both learn from gets an extra -surprise_bonus * log pi(a|s).
+        Adds -surprise_bonus * log pi(a|s) to the error that both learn from.
     """
 
     features: Features
@@ -58,7 +58,7 @@ class ActorCritic:
         settle_step_sizes(self, "actor_step_size", "critic_step_size", "surprise_bonus")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet, for one trial in ``world``."""
+        """Return a new learner for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.critic_step_size is None
         step_sizes = np.array([self.actor_step_size, 1.0 if self.critic_step_size is None else self.critic_step_size])
@@ -126,7 +126,7 @@ def learn_features(
         for each in range(actions + 1):
             values[each] = product(weights, each, phi, new)
             overlaps[each] = 0.0
-        # What the previous step decided to add, times the traces; added in the next pass.
+        # The change decided in the previous step, a factor of the traces; added in the next pass.
         actor_change = 0.0
         critic_change = 0.0
         total = 0.0
@@ -253,7 +253,7 @@ def learn_table(
             troubled[0] |= not np.isfinite(delta)
             actor_change = 0.0 if np.isnan(delta) else actor_step_size * delta
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
-            # From here on the policy's own traces, decayed and grown, stand in for the probabilities.
+            # From here on this array holds the policy's traces, decayed and grown, instead of the probabilities.
             own = at * actions
             for j in range(actions):
                 gradient = (1.0 if j == action else 0.0) - probabilities[j]

@@ -1,4 +1,4 @@
-"""What every agent is: a record of settled hyperparameters that can start learning in a world."""
+"""The agent protocol: a record of fixed hyperparameters that can start learning in a world."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from untuned.collect.kernels.jit import Floats, RandomState
 
 
 class Place(NamedTuple):
-    """The environment of an agent, as kernels take it.
+    """An agent's environment in the form that kernels take.
 
     Parameters
     ----------
     reset, step
         Addresses of the environment's compiled kernels.
     state
-        Memory for the environment's state; the observation comes first.
+        Memory for the environment's state, the observation first.
     parameters
         The dynamics drawn for this trial.
     random
@@ -34,20 +34,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """One trial's environment, as learners are started in it.
+    """One trial's environment, in which learners are started.
 
     Parameters
     ----------
     place
-        The environment at work.
+        The environment.
     actions
-        How many actions there are.
+        Number of actions.
     episodes
-        How many episodes the trial learns.
+        Number of learning episodes of the trial.
     states
-        How many states there are, None if they are not counted.
+        Number of states, None if they are not discrete.
     dimensions
-        How many numbers an observation has.
+        Number of components of an observation.
     real
         The type of the agent's weights: ``np.float64``, or ``np.float32`` for speed.
     """
@@ -61,7 +61,7 @@ class World:
 
 
 class Learner(Protocol):
-    """An agent at work: all it has learned so far."""
+    """An agent that is learning, with everything learned so far."""
 
     def learn(self, returns: Floats) -> int:
         """Learn for as many episodes as ``returns`` has entries, fill it, and return the number of steps."""
@@ -71,30 +71,30 @@ class Learner(Protocol):
 
     @property
     def diverged(self) -> bool:
-        """Whether what was learned, or what it was learned from, has stopped being finite numbers."""
+        """Whether anything learned, or any error it was learned from, is no longer finite."""
 
     @property
     def adapted(self) -> dict[str, float]:
-        """What the agent settled on by itself so far, by name."""
+        """The values that the agent has adapted so far, by name."""
 
 
 class Agent(Protocol):
-    """A learning rule with every hyperparameter settled."""
+    """A learning rule with fixed hyperparameters."""
 
     def start(self, world: World) -> Learner:
-        """Return a learner that knows nothing yet."""
+        """Return a new learner."""
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledLearner:
-    """A learner whose work is done by two kernels.
+    """A learner implemented by two kernels.
 
     Parameters
     ----------
     learning, playing
         ``steps = learning(returns)``: kernels with everything but the returns bound.
     weights
-        All that is learned.
+        Everything that is learned.
     troubled
         One flag, set when an error to learn from was not a finite number.
     step_sizes
@@ -125,5 +125,5 @@ class CompiledLearner:
 
     @property
     def adapted(self) -> dict[str, float]:
-        """The step size that adapts, as it is now."""
+        """The current value of the adaptive step size."""
         return {} if self.adapting is None else {self.adapting: float(self.step_sizes[-1])}

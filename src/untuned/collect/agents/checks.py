@@ -6,7 +6,7 @@ from typing import Any
 
 from untuned.errors import InvalidInput
 
-#: Orders and batch sizes beyond this are a mistake, and would only fill the memory.
+#: Orders and batch sizes beyond this are mistakes that would only fill the memory.
 LARGEST = 10**6
 
 
@@ -44,5 +44,5 @@ def _settle(agent: Any, name: str, low: float, high: float, allowed: str) -> Non
         number = math.nan
     if not (low <= number <= high and math.isfinite(number)):
         raise InvalidInput(f"{name}={value!r} is not allowed: give a number {allowed}")
-    # Of one type whatever was given: kernels are compiled for it.
+    # Always the same type: kernels are compiled for it.
     object.__setattr__(agent, name, number)

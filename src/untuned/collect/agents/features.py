@@ -1,4 +1,4 @@
-"""What a linear function is linear in: one weight per state, or a Fourier cosine basis."""
+"""Features of linear functions: one weight per state, or a Fourier cosine basis."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from untuned.collect.agents.checks import settle_sizes
 from untuned.errors import InvalidInput
 
-#: Coupled features a basis may have at most, as in the paper's experiment.
+#: The largest number of coupled features of a basis, as in the paper's experiment.
 MOST_COUPLED = 10_000
 
 
@@ -17,7 +17,7 @@ class Tabular:
     Parameters
     ----------
     states
-        How many there are.
+        Number of states.
     """
 
     states: int
@@ -42,7 +42,7 @@ class Fourier:
     dorder
         The coupled frequencies are all c in {0..dorder}^d.
     iorder
-        Beyond dorder each dimension alone has frequencies up to iorder.
+        Beyond dorder, each single dimension has frequencies up to iorder.
     """
 
     ranges: tuple[tuple[float, float], ...]
@@ -101,7 +101,7 @@ def check_fit(features: Features, states: int | None, dimensions: int) -> None:
 
 
 def largest_dorder(dimensions: int) -> int:
-    """Return the largest dorder whose coupled features are not too many."""
+    """Return the largest dorder that does not exceed the number of coupled features."""
     dorder = 0
     while (dorder + 2) ** dimensions <= MOST_COUPLED:
         dorder += 1

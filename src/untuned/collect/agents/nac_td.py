@@ -26,11 +26,11 @@ class NacTd:
     Parameters
     ----------
     features
-        What the policy's preferences and the state value are linear in.
+        The features of the policy's preferences and of the state value.
     discount, trace_decay
         gamma; lambda, the same for both traces.
     actor_step_size
-        How far the policy moves at every step, along the normalised advantage weights.
+        The policy's step length along the normalised advantage weights.
     critic_step_size, advantage_step_size
         The step sizes of the state value and of the advantage weights.
     """
@@ -47,7 +47,7 @@ class NacTd:
         settle_step_sizes(self, "actor_step_size", "critic_step_size", "advantage_step_size")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet, for one trial in ``world``."""
+        """Return a new learner for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         troubled = np.zeros(1, dtype=np.bool_)
         rule: tuple[Any, ...] = (
@@ -108,9 +108,9 @@ def _advance_both(
     decay: float,
     gradient: float,
 ) -> tuple[float, float, float, float]:
-    """Bring one action's advantage, in ``row``, and its policy up to date.
+    """Update one action's advantage, in ``row``, and its policy.
 
-    Return what the policy, the advantage and its trace are times the new features, and the advantage's square.
+    Return the products of the policy, the advantage and its trace with the new features, and the advantage's square.
     """
     real = weights.dtype.type
     change_ = real(change)
@@ -181,7 +181,7 @@ def learn_features(
         # trace.trace and advantage.trace over all actions, by recurrence within the episode.
         trace_square = 0.0
         trace_advantage = 0.0
-        # What the previous step decided: changes times traces, and the policy's move along the changed advantage.
+        # Decided in the previous step: changes times traces, and the policy's move along the changed advantage.
         critic_change = 0.0
         advantage_change = 0.0
         move = 0.0
@@ -228,7 +228,7 @@ def learn_features(
                 break
             write_features(basis, place.state, phi, new)
             norm = squared_norm(basis)
-            # Once every preference is NaN the policy is what it will always be.
+            # Once every preference is NaN, the policy no longer changes.
             lost = True
             for each in range(actions):
                 gradient = (1.0 if each == action else 0.0) - probabilities[each]
@@ -345,7 +345,7 @@ def learn_table(
             critic_change = 0.0 if np.isnan(delta) else critic_step_size * delta
             advantage_change = 0.0 if np.isnan(error) else advantage_step_size * error
             troubled[0] |= not np.isfinite(error)
-            # The current state's traces, decayed and grown, are set apart: they alone grow.
+            # The current state's traces, decayed and grown, are kept separately: only they grow.
             own_trace = decay * value_traces[at] + 1.0
             for j in range(actions):
                 probabilities[j] += decay * advantage_traces[own + j]
@@ -366,7 +366,7 @@ def learn_table(
                 value_traces[at] = own_trace
                 values[at] += critic_change * own_trace
                 advantage_traces[own : own + actions] = probabilities
-                # A step that is skipped changes nothing, not even where the trace is NaN, as a diverged policy's is.
+                # A skipped step changes nothing, not even where the trace is NaN, as after divergence.
                 if advantage_change != 0.0:
                     for j in range(actions):
                         advantage[own + j] += advantage_change * probabilities[j]

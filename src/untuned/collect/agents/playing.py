@@ -1,4 +1,4 @@
-"""Episodes with learning off: the same policy, the same exploration, no change of any weight."""
+"""Episodes with learning off: the same policy and exploration, without changing any weight."""
 
 from typing import Any
 

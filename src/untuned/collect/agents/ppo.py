@@ -31,13 +31,13 @@ class Ppo:
     Parameters
     ----------
     features
-        What the policy's preferences and the state value are linear in.
+        The features of the policy's preferences and of the state value.
     discount, trace_decay
         gamma and lambda of the generalised advantage.
     step_size
-        Adam's, for the policy and the state value alike.
+        Adam's step size, for both the policy and the state value.
     clip
-        How far a probability ratio may leave 1 before it stops counting.
+        How far a probability ratio may differ from 1 before it is clipped.
     entropy
         The weight of the policy's entropy in the objective.
     steps_per_batch, epochs, minibatch
@@ -60,7 +60,7 @@ class Ppo:
         settle_sizes(self, 1, "steps_per_batch", "epochs", "minibatch")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet, for one trial in ``world``."""
+        """Return a new learner for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         # A row per action for the policy, then one for the state value.
         rows = world.actions + 1
@@ -115,7 +115,7 @@ class Ppo:
 
 
 class Rule(NamedTuple):
-    """The hyperparameters, as kernels take them."""
+    """The hyperparameters in the form that kernels take."""
 
     discount: float
     trace_decay: float
@@ -127,7 +127,7 @@ class Rule(NamedTuple):
 
 
 class Adam(NamedTuple):
-    """The optimiser's memory: this step's gradient, both moments, and how many steps there were."""
+    """The optimiser's state: the current gradient, both moments, and the number of steps."""
 
     gradient: NDArray[Any]
     first: NDArray[Any]
@@ -136,7 +136,7 @@ class Adam(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The steps since the last update; they wait over an episode's end. ``values`` has one more, after the last."""
+    """The steps since the last update, across episodes. ``values`` has one more, after the last."""
 
     observations: Floats
     actions: NDArray[np.int64]
@@ -316,7 +316,7 @@ def _update_table(
 
 @kernel(inline=True)
 def remember_choice(batch: Batch, state: Floats, action: int, log_probability: float, value: float) -> None:
-    """Record what is known before the environment's step."""
+    """Record the data from before the environment's step."""
     place = batch.filled[0]
     for i in range(batch.observations.shape[1]):
         batch.observations[place, i] = state[i]
@@ -362,7 +362,7 @@ def shuffle(order: NDArray[np.int64], random: RandomState) -> None:
 
 @kernel(inline=True)
 def fill_factors(values: Floats, probabilities: Floats, batch: Batch, sample: int, clip: float, entropy: float) -> None:
-    """Turn a sample's preferences and state value into what its features count for in every row's gradient."""
+    """Turn a sample's preferences and state value into the weights of its features in every row's gradient."""
     critic = probabilities.size
     action = batch.actions[sample]
     softmax(values, probabilities)
@@ -370,7 +370,7 @@ def fill_factors(values: Floats, probabilities: Floats, batch: Batch, sample: in
     ratio = np.exp(np.log(probabilities[action]) - batch.log_probabilities[sample])
     unclipped = ratio * advantage
     clipped = min(max(ratio, 1.0 - clip), 1.0 + clip) * advantage
-    # Where clipping makes the objective smaller, it is flat.
+    # Where clipping reduces the objective, it is flat.
     slope = unclipped if unclipped <= clipped else 0.0
     disorder = 0.0
     for each in range(critic):

@@ -36,11 +36,11 @@ class Sarsa:
     Parameters
     ----------
     features
-        What the action values are linear in.
+        The features of the action values.
     discount, trace_decay, epsilon
         gamma; lambda; the probability of a random action.
     step_size
-        None for Parl2: it starts at 1 and falls to what keeps an update from overshooting.
+        None for Parl2: it starts at 1 and decreases until no update overshoots.
     """
 
     features: Features
@@ -49,7 +49,7 @@ class Sarsa:
     epsilon: float
     step_size: float | None
 
-    #: Whether the target is the best next action's value, and not that of the action taken next.
+    #: Whether the target is the best next action's value instead of that of the action taken next.
     off_policy: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class Sarsa:
         settle_step_sizes(self, "step_size")
 
     def start(self, world: World) -> CompiledLearner:
-        """Return a learner that knows nothing yet, for one trial in ``world``."""
+        """Return a new learner for one trial in ``world``."""
         check_fit(self.features, world.states, world.dimensions)
         adapted = self.step_size is None
         step_sizes = np.array([1.0 if self.step_size is None else self.step_size])
@@ -122,7 +122,7 @@ def learn_features(
     actions = values.size
     decay = discount * trace_decay
     step_size = step_sizes[0]
-    # Traces times the new features; and what is left of every trace, 0 once it is forgotten: with lambda = 0, at once.
+    # Traces times the new features; and its decay factor, 0 once traces are forgotten: with lambda = 0, at once.
     overlaps = memory[0]
     left = memory[1]
     steps = 0
@@ -138,7 +138,7 @@ def learn_features(
             overlaps[each] = 0.0
         action = epsilon_greedy(values, epsilon, place.random)
         value = values[action]
-        # What the previous step decided to add, times the traces; added in the next pass.
+        # The change decided in the previous step, a factor of the traces; added in the next pass.
         change = 0.0
         total = 0.0
         while True:
@@ -156,7 +156,7 @@ def learn_features(
                 troubled[0] |= not np.isfinite(delta)
                 last = 0.0 if np.isnan(delta) else as_weight(weights, step_size * delta)
                 for each in range(actions):
-                    # An infinite change makes NaN of every weight, as infinity times a zero trace does.
+                    # An infinite change makes every weight NaN, as infinity times a zero trace does.
                     if left[each] > 0.0 or each == action or not np.isfinite(last):
                         gradient = 1.0 if each == action else 0.0
                         finish_along(weights, traces, each, phi, old, change, decay, gradient, last, basis.number)

@@ -1,4 +1,4 @@
-"""An agent that tunes itself within its trial: several candidates are tried, and the best continues."""
+"""An agent that tunes itself within its trial: it tries several candidates and continues with the best."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from untuned.errors import InvalidInput
 
 @dataclass(frozen=True)
 class TunedWithin:
-    """Several agents, of which the best in the trial's first half continues.
+    """Several agents; the best in the trial's first half continues.
 
-    Half of the trial's episodes, rounded down, are for trying: each candidate learns for the same number of whole
-    ones, in order. The one with the best mean return over them (the first of equals) keeps its weights and learns
-    for all that remain. The episodes of the trying count like any others: what tuning costs is part of the score.
+    Half of the trial's episodes, rounded down, are for the candidates: each learns for the same number of episodes, in
+    order. The one with the best mean return over them (the first of equals) keeps its weights and learns for the
+    remaining ones. All episodes count: the cost of tuning is part of the score.
 
     Parameters
     ----------
     candidates
-        At least one; a single one simply learns.
+        At least one; a single one learns without tuning.
     """
 
     candidates: tuple[Agent, ...]
@@ -31,7 +31,7 @@ class TunedWithin:
             raise InvalidInput("candidates is empty: give at least one agent to choose from")
 
     def start(self, world: World) -> "SelfTuning":
-        """Return a learner that knows nothing yet; raises InvalidInput when there is not an episode for each."""
+        """Return a new learner; raises InvalidInput if there is not an episode for each candidate."""
         number = len(self.candidates)
         if world.episodes < 2 * number:
             raise InvalidInput(
@@ -42,19 +42,19 @@ class TunedWithin:
 
 
 class SelfTuning:
-    """A `TunedWithin` at work.
+    """A `TunedWithin` that is learning.
 
     Parameters
     ----------
     candidates
-        What to try, in order.
+        The candidates, in order.
     world
         The trial's environment.
     """
 
     def __init__(self, candidates: tuple[Agent, ...], world: World) -> None:
         tries = world.episodes // (2 * len(candidates))
-        # Each candidate gets the length of the trial that the chosen one will have.
+        # Each candidate is told the number of episodes that it would learn for if chosen.
         self._world = dataclasses.replace(world, episodes=world.episodes - (len(candidates) - 1) * tries)
         self._candidates = candidates
         self._tries = np.zeros((len(candidates), tries))
@@ -88,18 +88,18 @@ class SelfTuning:
     def play(self, returns: Floats) -> int:
         """Play that many episodes with learning off, fill ``returns``, and return the number of steps.
 
-        Plays the chosen candidate; while they are still tried, the one whose turn it is.
+        Plays the chosen candidate; before the choice, the one that is being tried.
         """
         return self._current.play(returns)
 
     @property
     def diverged(self) -> bool:
-        """Whether any candidate diverged; what one that was not chosen lost in its try is part of the score, too."""
+        """Whether any candidate diverged; the returns of candidates that were not chosen are part of the score, too."""
         return self._any_diverged or any(learner.diverged for learner in self._learners)
 
     @property
     def adapted(self) -> dict[str, float]:
-        """Which candidate was chosen, counted from 1 as its draws are, and what it settled on by itself."""
+        """Which candidate was chosen, counted from 1 as its draws are, and the values that it adapted."""
         return {} if self._chosen is None else {"chosen": self._chosen + 1, **self._current.adapted}
 
     @property
@@ -109,7 +109,7 @@ class SelfTuning:
         return self._learner(self._tried // self._tries.shape[1])
 
     def _learner(self, turn: int) -> Learner:
-        # Each starts at its own turn, whatever the sizes of the parts, so that random numbers come in one order.
+        # Each starts at its turn, whatever the sizes of the pieces, so that the order of random numbers is fixed.
         while len(self._learners) <= turn:
             self._learners.append(self._candidates[len(self._learners)].start(self._world))
         return self._learners[turn]
@@ -119,5 +119,5 @@ class SelfTuning:
         # A mean that is NaN ranks with the worst.
         self._chosen = int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
         self._any_diverged = self.diverged
-        # The others' weights are of no more use, and may be large.
+        # The others' weights are no longer needed, and may be large.
         self._learners = [self._learners[self._chosen]]

@@ -1,1 +1,1 @@
-"""Private. Definitions: what an algorithm is, down to where every one of its hyperparameters comes from."""
+"""Private. Definitions: complete algorithms, with the source of every hyperparameter."""

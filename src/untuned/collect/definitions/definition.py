@@ -1,8 +1,8 @@
-"""What a complete definition is: an algorithm with nothing left for its user to set.
+"""Complete definitions: algorithms without hyperparameters for the user to set.
 
-A definition may ask for facts of the environment (`Environment`), never for its data, and draws every hyperparameter
-afresh for every trial. Two definitions may be one and the same on some environments, under two names; then that is
-declared, since neither names nor scores can tell.
+A definition may use facts of the environment (`Environment`), never its data, and draws every hyperparameter for every
+trial. Two definitions may be identical on some environments, under two names; this is declared, because neither names
+nor scores can show it.
 """
 
 import random
@@ -17,7 +17,7 @@ from untuned.collect.fingerprints import COMPILED_RUNNER, source_digest
 from untuned.errors import InvalidInput
 from untuned.source_trees import own_code
 
-#: Draws that a description looks at.
+#: The number of draws that a description examines.
 DRAWS_DESCRIBED = 256
 
 
@@ -28,11 +28,11 @@ class Hyperparameter:
     Parameters
     ----------
     name
-        What it is called.
+        Its name.
     distributions
-        Where it comes from, or what was noted instead; several where that depends on what was drawn before.
+        Its distributions, or the note instead; several if they depend on earlier draws.
     sometimes
-        Whether there are draws without it.
+        Whether some draws lack it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Hyperparameter:
 
 
 def nowhere(environment: Environment) -> str | None:
-    """Return None: a definition that is nowhere the same as another."""
+    """Return None: a definition that is not identical to another anywhere."""
     return None
 
 
@@ -59,22 +59,22 @@ class Definition:
     Parameters
     ----------
     name
-        Its id, under which scores are stored.
+        Its identifier, under which scores are stored.
     title
-        A name for readers.
+        A display name.
     version
-        Must change whenever results would: scores of different versions are never mixed.
+        Must change whenever results would change: scores of different versions are never mixed.
     summary
         One line.
     build
         ``build(environment, draw)`` draws the hyperparameters for a trial in that environment and returns the agent.
-        Everything random comes from ``draw``. To run in several processes it must be a function of a module, or made
-        of one with `functools.partial`.
+        Everything random comes from ``draw``. To run in several processes it must be a function of a module, or a
+        `functools.partial` of one.
     same_as
-        The name of another definition that this one is identical to, in every respect, on that environment; None if
-        there is none.
+        The name of another definition that this one is completely identical to on that environment; None if there is
+        none.
     differs
-        Where published numbers were made with something else than the text of their publication says.
+        How the published numbers deviate from the text of their publication.
 
     Examples
     --------
@@ -100,9 +100,9 @@ class Definition:
         Parameters
         ----------
         environment
-            Where it is going to learn.
+            The environment in which it will learn.
         draw
-            What its hyperparameters are drawn from.
+            The source of its hyperparameters.
         """
         built = self.build(environment, draw)
         if not callable(getattr(built, "start", None)):
@@ -113,31 +113,31 @@ class Definition:
         return built
 
     def __fingerprint__(self) -> object:
-        # Not lenient, it would ask for a version where one is declared.
+        # The strict mode would require a version even where one is declared.
         return str(self.version), source_digest(self.build, lenient=True), own_code(*COMPILED_RUNNER)
 
     def describe(self, environment: Environment) -> tuple[Hyperparameter, ...]:
-        """Return the hyperparameters there are on that environment, and where they come from.
+        """Return the hyperparameters on that environment, and their distributions.
 
-        Found by building 256 agents, always from the same random numbers: one that is drawn more rarely than
-        once in some fifty trials may be missing. In order of first appearance.
+        Found by building 256 agents, always from the same random numbers: a hyperparameter that is drawn in fewer than
+        about one in fifty trials may be missing. In order of first appearance.
         """
         return describe_draws(lambda draw: self.agent(environment, draw))
 
 
 def check_description(kind: str, facts: Mapping[str, object], functions: Iterable[str], instead: str = "") -> None:
-    """Raise InvalidInput for a name, title, version or function of the wrong type: users may ignore annotations.
+    """Raise InvalidInput for a name, title, version or function of the wrong type; users may ignore annotations.
 
     Parameters
     ----------
     kind
-        What is described.
+        The kind of object.
     facts
         Its fields.
     functions
         Which of them are functions.
     instead
-        What None stands for in place of a version; nothing if one is needed.
+        The meaning of None in place of a version; empty if a version is required.
     """
     for field in ("name", "title"):
         text = facts[field]
@@ -154,7 +154,7 @@ def check_description(kind: str, facts: Mapping[str, object], functions: Iterabl
 
 
 def describe_draws(ask: Callable[[Draw], object]) -> tuple[Hyperparameter, ...]:
-    """Return what ``ask`` draws and from which distributions, found by calling it 256 times.
+    """Return the names that ``ask`` draws, and their distributions, found by calling it 256 times.
 
     Always with the same random numbers; in order of first appearance.
     """
@@ -172,10 +172,10 @@ def describe_draws(ask: Callable[[Draw], object]) -> tuple[Hyperparameter, ...]:
 
 
 def same_definitions(definitions: Iterable[Definition], environment: Environment) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of names that are one and the same definition on that environment.
+    """Return the groups of names of identical definitions on that environment.
 
-    Found from what the definitions declare (`Definition.same_as`), and from nothing else; what is the same as the
-    same is the same. Two that both point to a third are a group, whether or not the third is among them.
+    Found only from the declarations of the definitions (`Definition.same_as`), which are transitive. Two that both
+    point to a third are a group, even if the third is not among them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Drawing a trial's hyperparameters: the methods are those of Optuna's trials, and every value is recorded."""
+"""Drawing a trial's hyperparameters, with the methods of Optuna's trials; every value is recorded."""
 
 import contextlib
 import math
@@ -33,13 +33,13 @@ class Drawn:
     Parameters
     ----------
     name
-        What it is called.
+        Its name.
     value
-        What was drawn.
+        The drawn value.
     log_density
         Natural logarithm of the density there; of the probability, where the distribution has steps.
     distribution_text
-        Where it came from, for readers.
+        Its distribution, for readers.
     """
 
     name: str
@@ -50,14 +50,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Noted:
-    """A hyperparameter that is not drawn, and what happens to it instead.
+    """A hyperparameter that is set in another way than by drawing.
 
     Parameters
     ----------
     name
-        The hyperparameter's.
+        The name of the hyperparameter.
     text
-        What happens to it.
+        How it is set.
     """
 
     name: str
@@ -71,21 +71,21 @@ class _Entry:
 
 
 class Draw:
-    """Draws a trial's hyperparameters and keeps the record.
+    """Draws a trial's hyperparameters and records them.
 
     The methods are those of Optuna's ``Trial``, so that a search space written for it works here, with the
-    probabilities of its ``RandomSampler``. In one respect this is stricter: a name may be drawn again, and keeps its
-    value, but only with the very same distribution.
+    probabilities of its ``RandomSampler``. There is one stricter rule: a name may be drawn again, and keeps its value,
+    but only with the same distribution.
 
-    Every new name, and every `seed`, takes exactly one number from ``uniform``, also where there is nothing to choose:
-    narrowing one hyperparameter to a point changes no other.
+    Every new name, and every `seed`, takes exactly one number from ``uniform``, even if there is only one choice:
+    narrowing one hyperparameter to a point does not change any other.
 
     Parameters
     ----------
     uniform
         Gives the next random number, uniform on [0, 1).
     number
-        The trial's place in its study, for definitions that were written for Optuna and use it.
+        The trial's number in its study, for definitions written for Optuna that use it.
 
     Examples
     --------
@@ -108,14 +108,14 @@ class Draw:
     # Drawing.
 
     def suggest(self, name: str, distribution: Distribution[T]) -> T:
-        """Return a value from any distribution: those of `untuned.collect.distributions`, or one like them.
+        """Return a value from any distribution of `untuned.collect.distributions`, or an object with their methods.
 
         Parameters
         ----------
         name
             What it is called, in results and in tables.
         distribution
-            What it is drawn from.
+            Its distribution.
         """
         if not all(callable(getattr(distribution, method, None)) for method in ("quantile", "log_density")):
             raise InvalidInput(
@@ -142,7 +142,7 @@ class Draw:
     def suggest_float(
         self, name: str, low: float, high: float, *, step: float | None = None, log: bool = False
     ) -> float:
-        """Return a number from [low, high]: uniform, on a grid of steps from low on, or uniform in its logarithm.
+        """Return a number from [low, high]: uniform, on a grid with spacing ``step``, or log-uniform.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Draw:
         low, high
             The ends, both included.
         step
-            The distance of values on a grid; None for all numbers between the ends.
+            The spacing of the grid; None for all numbers between the ends.
         log
             Whether it is uniform in its logarithm.
         """
@@ -160,7 +160,7 @@ class Draw:
         return self.suggest(name, distribution)
 
     def suggest_int(self, name: str, low: int, high: int, *, step: int = 1, log: bool = False) -> int:
-        """Return a whole number from {low .. high}: all alike, in steps from low on, or uniform in its logarithm.
+        """Return a whole number from {low .. high}: uniform, on a grid with spacing ``step``, or log-uniform.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Draw:
         low, high
             The ends, both included.
         step
-            The distance of values.
+            The spacing of values.
         log
             Whether it is uniform in its logarithm.
         """
@@ -178,14 +178,14 @@ class Draw:
         return self.suggest(name, distribution)
 
     def suggest_categorical(self, name: str, choices: Sequence[V]) -> V:
-        """Return one of the choices, all alike: None, truth values, numbers or texts.
+        """Return one of the choices with equal probability: None, booleans, numbers or strings.
 
         Parameters
         ----------
         name
             What it is called, in results and in tables.
         choices
-            What there is to choose from, at least one.
+            The choices, at least one.
         """
         with _about(name):
             distribution = _categorical_distribution(choices)
@@ -205,16 +205,16 @@ class Draw:
         return self.suggest_float(name, low, high, step=q)
 
     def note(self, name: str, text: str) -> None:
-        """Note what happens to a hyperparameter that is not drawn; takes no random number, is not part of the record.
+        """Note how a hyperparameter that is not drawn is set; takes no random number, and is not part of the record.
 
         Descriptions of the definition show it: ``draw.note("step_size", "adapted, starts at 1")``.
 
         Parameters
         ----------
         name
-            The hyperparameter's.
+            The name of the hyperparameter.
         text
-            What happens to it.
+            How it is set.
         """
         noted = Noted(self._whole_name(name), _text(f"the note on {name}", text, "say what becomes of it"))
         known = self._entries.setdefault(noted.name, noted)
@@ -224,17 +224,17 @@ class Draw:
             raise InvalidInput(f"{noted.name!r} was noted as {known.text!r} and now as {text!r}: say it once")
 
     def seed(self) -> int:
-        """Return a seed for a generator of the algorithm's own, from 0 to 2**31 - 1.
+        """Return a seed for the algorithm's own generator, from 0 to 2**31 - 1.
 
-        Takes one random number. It is not a hyperparameter, so it is not in the record; every call gives another.
+        Takes one random number. It is not a hyperparameter, so it is not recorded; every call returns a different seed.
         """
         # Below 2**31: the smallest limit among the generators of NumPy, PyTorch and C code.
         return int(self._next_number() * 2**31)
 
     def within(self, prefix: str) -> "Draw":
-        """Return a view that draws and shows under a prefix: what it calls ``step_size`` is ``1.step_size`` here.
+        """Return a view that draws and records with a prefix: its ``step_size`` is ``1.step_size`` here.
 
-        For definitions made of other definitions. It takes its random numbers from this draw and writes into its
+        For definitions composed of other definitions. It takes its random numbers from this draw and writes into its
         record.
         """
         view = Draw(self._uniform, number=self._number)
@@ -246,12 +246,12 @@ class Draw:
 
     @property
     def record(self) -> tuple[Drawn, ...]:
-        """All that was drawn, in order, under whole names; of a view, what is under its prefix."""
+        """All draws, in order, by full name; for a view, those with its prefix."""
         return tuple(entry.drawn for _, entry in self._drawn())
 
     @property
     def notes(self) -> tuple[Noted, ...]:
-        """All that was noted, in order, under whole names; of a view, what is under its prefix."""
+        """All notes, in order, by full name; for a view, those with its prefix."""
         return tuple(each for each in self.everything if isinstance(each, Noted))
 
     @property
@@ -265,26 +265,26 @@ class Draw:
 
     @property
     def log_density(self) -> float:
-        """The logarithm of the density of all that was drawn together: the sum over the record."""
+        """The logarithm of the joint density of all draws: the sum over the record."""
         return math.fsum(each.log_density for each in self.record)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The values drawn so far, by the names they were drawn under; as in Optuna."""
+        """The values drawn so far, by name; as in Optuna."""
         return {name: entry.drawn.value for name, entry in self._drawn()}
 
     @property
     def distributions(self) -> dict[str, Distribution[Any]]:
-        """Where they came from, by the same names; as in Optuna."""
+        """Their distributions, by name; as in Optuna."""
         return {name: entry.distribution for name, entry in self._drawn()}
 
     @property
     def number(self) -> int:
-        """The trial's place in its study; as in Optuna."""
+        """The trial's number in its study; as in Optuna."""
         return self._number
 
     def _drawn(self) -> Iterator[tuple[str, _Entry]]:
-        """Yield what was drawn under this prefix, each by its name without it."""
+        """Yield the draws with this prefix, by name without it."""
         for name, entry in self._entries.items():
             if isinstance(entry, _Entry) and name.startswith(self._prefix):
                 yield name.removeprefix(self._prefix), entry
@@ -339,12 +339,12 @@ def _int_distribution(low: object, high: object, step: object, log: object) -> D
 def _categorical_distribution(choices: object) -> Categorical:
     if not isinstance(choices, Iterable) or isinstance(choices, str | bytes):
         return Categorical(choices)
-    # NumPy's scalars are welcome, but records of a trial are Python's own.
+    # NumPy scalars are accepted, but a trial's records are Python objects.
     return Categorical(each.item() if isinstance(each, np.generic) else each for each in choices)
 
 
 def _number(name: str, value: object) -> float:
-    """Return a number of whatever type as a float; the distributions check the rest."""
+    """Return a number of any type as a float; the distributions check the rest."""
     number = math.nan
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):

@@ -1,7 +1,7 @@
-"""The paper's eleven algorithms, complete: its appendix "Algorithm Definitions", as its numbers were made.
+"""The paper's eleven algorithms as complete definitions: its appendix "Algorithm Definitions", as run for its numbers.
 
-The order of the draws is fixed: what the features need, gamma, lambda, then the rest in the order of the paper's
-table. Changing it changes every number, and needs a new version.
+The order of the draws is fixed: those of the features, gamma, lambda, then the rest in the order of the paper's table.
+Changing it changes every number, and needs a new version.
 """
 
 import math
@@ -22,7 +22,7 @@ from untuned.errors import InvalidInput
 
 VERSION = 1
 
-#: What is added to AC-Parl2's temporal-difference error, as a factor of -log pi(a|s).
+#: The factor of -log pi(a|s) that is added to AC-Parl2's temporal-difference error.
 SURPRISE_BONUS = 0.01
 
 _GAP_BELOW_THE_DISCOUNT = LogUniform(1e-4, 0.05)
@@ -59,7 +59,7 @@ def _discount(environment: Environment, draw: Draw) -> float:
 
 
 def _shared(environment: Environment, draw: Draw) -> tuple[Features, float, float]:
-    """Return what all eleven have: features, discount, trace decay."""
+    """Return the hyperparameters that all eleven share: features, discount, trace decay."""
     return _features(environment, draw), _discount(environment, draw), draw.suggest_float("lambda", 0.0, 1.0)
 
 
@@ -71,7 +71,7 @@ def _plain_step_size(name: str, environment: Environment, draw: Draw) -> float:
 def _scaled_step_size(
     name: str, environment: Environment, draw: Draw, features: Features, *, by_actions: bool = False
 ) -> float:
-    # One weight of a table is active at a time: there is nothing to scale by.
+    # Only one weight of a table is active at a time, so there is nothing to scale by.
     if isinstance(environment.states, DiscreteStates):
         return _plain_step_size(name, environment, draw)
     divisor, label = features.number, "n_features"
@@ -101,7 +101,7 @@ def _temporal_difference(
 def _actor_critic(rule: Rule, environment: Environment, draw: Draw) -> Agent:
     features, gamma, decay = _shared(environment, draw)
     critic = _value_step_size("critic_step_size", rule, environment, draw, features)
-    # Parl2 is for values alone: the actor's step size is then the scaled one.
+    # Parl2 adapts only the step sizes of values: the actor's step size is then the scaled one.
     actor = (
         _plain_step_size("actor_step_size", environment, draw)
         if rule is Rule.DRAWN

@@ -27,9 +27,9 @@ def algorithm(name: str, /) -> Definition:
     Raises
     ------
     UnknownName
-        For a name that does not exist; says which is nearest.
+        For an unknown name; the message suggests the nearest.
     InvalidInput
-        For a number of candidates that is not allowed.
+        For an invalid number of candidates.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def algorithm(name: str, /) -> Definition:
 
 @cache
 def algorithms() -> tuple[Definition, ...]:
-    """Return the definitions that are listed: the paper's eleven in its order of kinds, and one tuned within."""
+    """Return the listed definitions: the paper's eleven in its order of kinds, and one tuned within."""
     return (*ELEVEN, algorithm("tuned-within[sarsa-s,4]"))
 
 

@@ -1,9 +1,9 @@
-"""Definitions whose trials take numbered hyperparameter settings: what a protocol tunes and what it tests.
+"""Definitions with numbered hyperparameter settings, which protocols tune and test.
 
-A setting is a number. Every hyperparameter of a setting takes one number on [0, 1), which is decided by the study's
-seed, the algorithm, the setting and the hyperparameter's name, and the hyperparameter is that quantile of its
-distribution. So two trials of one setting have the same hyperparameters whatever else is random in them, and in
-environments where a hyperparameter has another range, or is missing, the setting is still the same one.
+A setting is a number. Every hyperparameter of a setting takes one number on [0, 1), determined by the study's seed, the
+algorithm, the setting and the hyperparameter's name, and the hyperparameter is that quantile of its distribution. So
+two trials of one setting have the same hyperparameters whatever else is random in them, and in environments where a
+hyperparameter has another range, or is missing, the setting is still the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from untuned.collect.environments.environment import Environment
 from untuned.collect.fingerprints import source_digest
 from untuned.collect.kernels.rng import random_state, uniform
 
-#: Changes when the way of making settings does; the base has a version of its own.
+#: Changes when the way of making settings changes; the base has its own version.
 VERSION = 1
 
 
@@ -29,9 +29,9 @@ class SettledDraw(Draw):
     Parameters
     ----------
     draw
-        The trial's.
+        The trial's draw.
     key
-        What decides the setting, with the hyperparameter's name.
+        Determines the setting, with the hyperparameter's name.
     """
 
     def __init__(self, draw: Draw, key: tuple[int | str, ...]) -> None:
@@ -49,25 +49,25 @@ class SettledDraw(Draw):
             self._drawn_now = None
 
     def within(self, prefix: str) -> "SettledDraw":
-        """Return a view that draws and shows under a prefix, as `Draw.within`."""
+        """Return a view that draws and records with a prefix, as `Draw.within`."""
         return SettledDraw(super().within(prefix), self._key)
 
     def _next_number(self) -> float:
-        # One number of the trial for every name all the same, as in `Draw`.
+        # Still takes one number of the trial for every name, as in `Draw`.
         own = super()._next_number()
         return own if self._drawn_now is None else uniform(random_state(*self._key, self._drawn_now))
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """Which setting a trial takes, by the trial's number: each setting the same number of trials in a row.
+    """Which setting a trial takes, by the trial's number: each setting the same number of consecutive trials.
 
     Parameters
     ----------
     repeats
-        Trials in a row of one setting.
+        Number of consecutive trials of one setting.
     chosen
-        By environment the settings, in order; None for 0, 1, 2 and so on.
+        The settings by environment, in order; None for 0, 1, 2 and so on.
     """
 
     repeats: int
@@ -87,17 +87,17 @@ def with_settings(
     Parameters
     ----------
     base
-        What to set.
+        The definition.
     part
-        What the trials are for; in the name.
+        The purpose of the trials, part of the name.
     settings
         Which setting a trial takes.
     seed
-        The study's.
+        The seed of the study.
     shared
-        Whether setting 3 is the same in every environment; otherwise every environment has settings of its own.
+        Whether settings are the same in every environment; otherwise every environment has its own.
     identical
-        Whether definitions that are the same on an environment stay so with settings.
+        Whether definitions that are identical on an environment stay so with settings.
     """
     return Definition(
         name=named(base.name, part),
@@ -111,7 +111,7 @@ def with_settings(
 
 
 def named(algorithm: str, part: str) -> str:
-    """Return what the runs of a protocol that are for one purpose are called."""
+    """Return the name of a protocol's runs for one purpose."""
     return f"{algorithm} ({part})"
 
 
@@ -128,7 +128,7 @@ class _Settled:
         return self.base.agent(environment, SettledDraw(draw, (self.seed, self.base.name, where, "setting", setting)))
 
     def __fingerprint__(self) -> object:
-        # Which settings were chosen follows from trials that have this fingerprint, too.
+        # The chosen settings follow from trials that have this fingerprint, too.
         return VERSION, self.base.name, source_digest(self.base), self.settings.repeats, self.shared
 
 

@@ -1,4 +1,4 @@
-"""Definitions that tune themselves: several candidates are drawn, and the trial itself finds the best of them."""
+"""Definitions that tune themselves: several candidates are drawn, and the trial finds the best of them."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,22 @@ from untuned.collect.environments.environment import Environment
 #: More candidates than any trial has episodes for.
 MOST_CANDIDATES = 100_000
 
-#: Changes when the way of tuning does; the base has a version of its own.
+#: Changes when the way of tuning changes; the base has its own version.
 VERSION = 1
 
 
 def tuned_within(base: Definition, k: int) -> Definition:
     """Return the definition that draws ``k`` candidates of ``base`` and tunes within the trial's own episodes.
 
-    What tuning costs is part of the score: half of the episodes are for trying the candidates, and the best of them
+    The cost of tuning is part of the score: half of the episodes are for trying the candidates, and the best of them
     continues in the other half (`untuned.collect.agents.tuned_within`).
 
     Parameters
     ----------
     base
-        What to draw candidates of.
+        The definition of the candidates.
     k
-        How many, at least 1. With one there is nothing to choose: it is the same as the base.
+        Number of candidates, at least 1. With one it is identical to the base.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _name(base: str, number: int) -> str:
     return f"tuned-within[{base},{number}]"
 
 
-# Not functions in functions: definitions go to other processes, and compare equal when they are made twice.
+# Not nested functions: definitions are sent to other processes, and must compare equal when made twice.
 
 
 @dataclass(frozen=True)

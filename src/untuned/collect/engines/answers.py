@@ -1,7 +1,7 @@
-"""The answers of a worker process, in frames that are told from anything else that is written into the pipe.
+"""The answers of a worker process, in frames that are distinguishable from other data in the pipe.
 
-An algorithm shares its process with the pipe: one that writes to every open descriptor, or closes them, must not
-cross results or leave us waiting for the rest of a message that never was one.
+An algorithm shares its process with the pipe: if it writes to every open descriptor, or closes them, results must not
+be mixed up, and the parent must not wait for the rest of a message that never was one.
 """
 
 import os
@@ -10,7 +10,7 @@ import struct
 import zlib
 from multiprocessing.connection import Connection
 
-#: Length and checksum of what follows.
+#: Length and checksum of the payload.
 _HEAD = struct.Struct("<QI")
 _MOST_AT_ONCE = 1 << 20
 
@@ -31,9 +31,9 @@ class Answers:
     Parameters
     ----------
     pipe
-        Where answers arrive.
+        The pipe for answers.
     token
-        What each frame begins with.
+        The first bytes of each frame.
     """
 
     def __init__(self, pipe: "Connection", token: bytes) -> None:
@@ -58,8 +58,8 @@ class Answers:
         if os.name == "nt":
             self._read += self._pipe.recv_bytes()
         else:
-            # Never more than what is there: `Connection.recv` would wait for as much as the first bytes seem to say,
-            # and those of its frames are skipped here like any other that are not ours.
+            # Never reads more than is available: `Connection.recv` would wait for the length that the first bytes seem
+            # to give; its frames are skipped here like all other foreign data.
             chunk = os.read(self._pipe.fileno(), _MOST_AT_ONCE)
             if not chunk:
                 raise EOFError
@@ -69,7 +69,7 @@ class Answers:
     def _complete(self) -> tuple[object] | None:
         begin = self._read.find(self._token)
         if begin < 0:
-            # The beginning of a token may have arrived.
+            # The end of the data may be the beginning of a token.
             del self._read[: max(len(self._read) - len(self._token) + 1, 0)]
             return None
         del self._read[:begin]

@@ -1,4 +1,4 @@
-"""The cells of a study: an algorithm on an environment, how a trial of it is run, and what is kept of it."""
+"""The cells of a study: an algorithm on an environment, how its trials are run, and what is stored of them."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from untuned.collect.runner.trial import described, run_trial
 from untuned.collect.trial import LONGEST_FAILURE, Trial
 from untuned.errors import InvalidInput, MissingExtra, Stopped
 
-#: How the failure of a trial that exceeded its memory limit begins.
+#: The first words of the failure of a trial that exceeded its memory limit.
 TOOK_MORE = "took more than its memory limit"
 
 
@@ -44,18 +44,18 @@ class CompiledRun:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What becomes of every result of a study.
+    """How every result of a study is processed.
 
     Parameters
     ----------
     metric
-        Makes the score.
+        Computes the score.
     keep_returns
         Whether the returns of all episodes are kept.
     time_limit
-        Seconds after which a trial in a worker process has failed.
+        Seconds after which a trial in a worker process fails.
     memory
-        Bytes that a trial in a worker process may take.
+        Memory limit in bytes of a trial in a worker process.
     isolate
         Whether every trial gets a new worker process.
     """
@@ -76,17 +76,17 @@ class Cell:
     algorithm, environment
         Their names in the study.
     seed, precision
-        The study's.
+        The seed and precision of the study.
     run
         Runs a trial.
     compiled
-        Whether it runs without the interpreter's lock, so that threads do; otherwise it gets a worker process.
+        Whether it runs without the interpreter's lock, so that threads suffice; otherwise it gets a worker process.
     version
-        Of the algorithm's definition.
+        Version of the algorithm's definition.
     definition_fingerprint, environment_fingerprint
-        Of what the names stand for.
+        Fingerprints of the definition and of the environment.
     recipe
-        What becomes of results.
+        How results are processed.
     """
 
     algorithm: str
@@ -102,17 +102,17 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.algorithm!r} on {self.environment!r}"
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds after which a trial in a worker process has failed."""
+        """Seconds after which a trial in a worker process fails."""
         return self.recipe.time_limit
 
     @property
     def memory(self) -> int | None:
-        """Bytes that a trial in a worker process may take."""
+        """Memory limit in bytes of a trial in a worker process."""
         return self.recipe.memory
 
     @property
@@ -121,22 +121,22 @@ class Cell:
         return self.recipe.isolate
 
     def do(self, number: int, stop: Stop | None) -> Trial:
-        """Return a trial as it is kept: run here and now, scored, or failed and why.
+        """Run a trial in this process, and return it as stored: with its score, or with its failure.
 
         Raises
         ------
         Stopped
             When ``stop`` returned True.
         InvalidInput, MissingExtra
-            What an algorithm raises before it begins: it cannot run there at all, or not on this machine. That is not
-            the result of a trial but a mistake in the study.
+            An algorithm raises these before it begins, if it cannot run there at all, or not on this machine. That is
+            not the result of a trial but a mistake in the study.
         """
         try:
             result = self.run(number, stop)
         except (Stopped, InvalidInput, MissingExtra):
             raise
         except Exception as error:
-            # An algorithm that raises is not usable, and that is a result.
+            # An exception of the algorithm is a result: a failed trial.
             return self.failed(number, described(error), 0.0)
         return scored(self, result)
 
@@ -158,7 +158,7 @@ class Cell:
         )
 
     def out_of_memory(self, result: Trial) -> Trial | None:
-        """Return a trial that failed for want of memory, saying that it had a limit."""
+        """Return a trial that ran out of memory, with its limit in the failure."""
         if self.memory is None or not is_shortage(result.failure):
             return None
         reason = f"{TOOK_MORE} of {written(self.memory)} ({result.failure}"[: LONGEST_FAILURE - 1] + ")"
@@ -166,7 +166,7 @@ class Cell:
 
 
 def scored(cell: Cell, trial: Trial) -> Trial:
-    """Return a trial as the study keeps it: its names, the score of its metric, the returns if they are kept."""
+    """Return a trial as the study stores it: its names, the score of its metric, the returns if they are kept."""
     recipe = cell.recipe
     score, failure = math.nan, trial.failure
     if failure is None:

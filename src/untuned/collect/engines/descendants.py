@@ -1,8 +1,8 @@
-"""Processes that an algorithm starts: they end with their worker, also in a session of their own.
+"""Processes that an algorithm starts: they end with their worker, even in a new session.
 
 A worker leads a process group, which ends with it. A descendant that left the group (``start_new_session=True``, a
-daemon) is found by a mark in its environment, which it inherits. That needs ``/proc``, so Linux; a descendant
-that is started in another session and with an emptied environment is not found.
+daemon) is found by a mark in its environment variables, which it inherits. That needs ``/proc``, so Linux; a descendant
+in another session with an emptied environment is not found.
 """
 
 import contextlib
@@ -10,10 +10,10 @@ import os
 import signal
 from pathlib import Path
 
-#: The variable that has the mark.
+#: The environment variable with the mark.
 MARK = "UNTUNED_WORKER"
 
-#: Looks at all processes: one that is found may be starting another.
+#: Number of scans of all processes: one that is found may be starting another.
 _ROUNDS = 10
 
 
@@ -23,10 +23,10 @@ def end_marked(mark: str, spare_children_of: int) -> None:
     Parameters
     ----------
     mark
-        The worker's.
+        The mark of the worker.
     spare_children_of
-        The process that started the worker. Its environment has the mark while it does so, and another thread of it may
-        have started something at that moment.
+        The process that started the worker. Its environment has the mark while it does so, and another of its threads
+        may start a process at that moment.
     """
     entry = f"{MARK}={mark}".encode()
     for _ in range(_ROUNDS):
@@ -50,7 +50,7 @@ def _environment(pid: int) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
-        # Another user's, or it ended meanwhile.
+        # The process of another user, or one that ended meanwhile.
         return []
 
 

@@ -1,7 +1,7 @@
-"""What an engine is: it does numbered work and yields what is finished. What becomes of results is decided here, once.
+"""The engine protocol: an engine does numbered work and yields results, which are stored here.
 
-An engine is one method, `Engine.run`. It knows nothing of stores, progress or signals: `run_into` brings results to a
-sink (a study's store, the lab's journal), several at a time, and ends the engine when ``stop`` returns True.
+An engine is one method, `Engine.run`. It knows nothing about stores, progress or signals: `run_into` passes results to
+a sink (a study's store, the lab's journal) in batches, and ends the engine when ``stop`` returns True.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from untuned.errors import InvalidInput, Stopped
 
 Numbers = NDArray[np.int64]
 
-#: Polled now and then; True ends the work.
+#: Polled regularly; True ends the work.
 Stop = Callable[[], bool]
 
 Result_co = TypeVar("Result_co", covariant=True)
@@ -26,26 +26,26 @@ Result = TypeVar("Result")
 
 
 class Work(Protocol[Result_co]):
-    """Work that is done by number: the trials of a cell, the data sets of an experiment. It can be pickled."""
+    """Numbered work: the trials of a cell, the data sets of an experiment. It can be pickled."""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         ...
 
     @property
     def compiled(self) -> bool:
-        """Whether it runs without the interpreter's lock, so that threads do; otherwise it gets a worker process."""
+        """Whether it runs without the interpreter's lock, so that threads suffice; else it gets a worker process."""
         ...
 
     @property
     def time_limit(self) -> float | None:
-        """Seconds after which a number that runs in a worker process has failed; None for no limit."""
+        """Seconds after which a number in a worker process fails; None for no limit."""
         ...
 
     @property
     def memory(self) -> int | None:
-        """Bytes that a worker process may take for a number; None for no limit."""
+        """Memory limit in bytes of a worker process for a number; None for no limit."""
         ...
 
     @property
@@ -62,24 +62,24 @@ class Work(Protocol[Result_co]):
         ...
 
     def out_of_memory(self, result: Any) -> Result_co | None:
-        """Return a result of work with limited memory that says so, if it failed at the limit; None otherwise."""
+        """Return a result that mentions the memory limit, if the work failed at it; None otherwise."""
         ...
 
 
 class Engine(Protocol):
-    """Does work: on this machine, or on a cluster."""
+    """Does work, on this machine or on a cluster."""
 
     def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:
-        """Yield results as they are finished, in any order; nothing, several times a second, while none is.
+        """Yield results as they finish, in any order; an empty batch, several times per second, while there are none.
 
         Parameters
         ----------
         work
-            What there is to do.
+            The work to do.
         todo
             For each, the numbers to do, ascending.
         stop
-            Polled; when it returns True, the engine yields what is finished and ends.
+            Polled; when it returns True, the engine yields finished results and ends.
 
         Raises
         ------
@@ -93,14 +93,14 @@ class Sink(Protocol[Result_contra]):
     """Keeps results."""
 
     def add(self, results: Sequence[Result_contra], /) -> object:
-        """Keep results, all or none; when it returns, they survive this process."""
+        """Store results, all or none; when it returns, they survive this process."""
         ...
 
 
 class Flushed(Generic[Result]):
-    """Collects results and brings them to a sink, several at a time."""
+    """Collects results and passes them to a sink in batches."""
 
-    #: Seconds after which results go to the disk, and how many go at once whatever the time.
+    #: Seconds after which results are written to disk, and the number that is written at once earlier.
     SECONDS = 0.3
     MANY = 5000
 
@@ -117,8 +117,8 @@ class Flushed(Generic[Result]):
             self.flush()
 
     def flush(self) -> None:
-        """Bring everything to the sink."""
-        # Emptied first: where the sink fails, the same results are not offered again.
+        """Pass everything to the sink."""
+        # Emptied first: if the sink fails, the same results are not offered again.
         fresh, self._fresh = self._fresh, []
         if fresh:
             self._sink.add(fresh)
@@ -136,20 +136,20 @@ def run_into(
     stop: Stop | None = None,
     watch: Callable[[Sequence[Result]], None] | None = None,
 ) -> None:
-    """Do work, and keep what is finished whatever happens.
+    """Do work, and store finished results even after an error.
 
     Parameters
     ----------
     sink
-        Where results go.
+        The destination of results.
     engine
-        What does the work.
+        The engine.
     work, todo
         As for `Engine.run`.
     stop
-        Polled a few times a second; when it returns True, what is finished is kept and the rest is left.
+        Polled several times per second; when it returns True, finished results are stored and the rest is skipped.
     watch
-        Called with results once they are kept.
+        Called with results after they are stored.
     """
     kept = Flushed(sink, watch)
     with contextlib.ExitStack() as ending:
@@ -158,7 +158,7 @@ def run_into(
         if hasattr(results, "close"):
             # The engine ends its workers here, also after an error of the sink.
             ending.callback(results.close)
-        # An engine without workers of its own passes on what interrupts the work.
+        # An engine without workers passes interrupts on.
         with contextlib.suppress(Stopped):
             for finished in results:
                 kept.add(finished)
@@ -190,7 +190,7 @@ def _in_process(workers: int | None, address: str | None) -> AbstractContextMana
     return contextlib.nullcontext(InProcessEngine())
 
 
-#: Every engine by name: what opens it, given a number of workers and an address.
+#: Every engine by name: the function that opens it, from a number of workers and an address.
 ENGINES: dict[str, Callable[[int | None, str | None], AbstractContextManager[Engine]]] = {
     "local": _local,
     "ray": _ray,
@@ -201,16 +201,16 @@ ENGINES: dict[str, Callable[[int | None, str | None], AbstractContextManager[Eng
 def opened(
     engine: str | Engine, workers: int | None = None, address: str | None = None
 ) -> AbstractContextManager[Engine]:
-    """Return an engine, to be used in a ``with`` statement: by its name, or one that is there already.
+    """Return a context manager of an engine, by name or an existing one.
 
     Parameters
     ----------
     engine
         A name of `ENGINES`, or an engine.
     workers
-        How many numbers are done at the same time; None for one per processor.
+        Number of workers; None for one per processor.
     address
-        Of a running cluster; None to start one on this machine.
+        Address of a running cluster; None to start one on this machine.
     """
     given: Any = engine
     if workers is not None and (isinstance(workers, bool) or workers < 1):

@@ -1,4 +1,4 @@
-"""The engine without workers: one number after the other, in this process and thread, where a debugger sees them."""
+"""The engine without workers: it runs one number after the other in this process and thread, for debuggers."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
@@ -9,9 +9,9 @@ Result = TypeVar("Result")
 
 
 class InProcessEngine:
-    """Does work here. Time limits are not kept, and work that ends the process ends the program."""
+    """Does work in this process. Time limits are not enforced, and work that ends the process ends the program."""
 
-    #: At the same time.
+    #: Number of workers.
     workers = 1
 
     def run(self, work: Sequence[Work[Result]], todo: Sequence[Numbers], stop: Stop) -> Iterator[Sequence[Result]]:

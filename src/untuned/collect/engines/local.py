@@ -1,4 +1,4 @@
-"""The engine of this machine: threads for compiled work, and for each thread a worker process for the rest.
+"""The engine for this machine: threads for compiled work, and a worker process per thread for the rest.
 
 Worker processes run algorithms written in Python, and compiled pairs whose trials are so short that threads would
 mostly wait for the interpreter's lock.
@@ -18,9 +18,9 @@ from untuned.processors import processors
 
 Result = TypeVar("Result")
 
-#: Seconds that a batch should take.
+#: Target duration of a batch in seconds.
 _BATCH = 0.25
-#: Seconds for which a thread keeps results to itself: each delivery wakes the caller and holds up other threads.
+#: Seconds for which a thread holds results back: each delivery wakes the caller and delays other threads.
 _DELIVERY = 0.05
 #: Seconds between two polls of ``stop``.
 _POLL = 0.05
@@ -35,7 +35,7 @@ class LocalEngine:
     Parameters
     ----------
     workers
-        How many numbers are done at the same time; None for one per processor. No result depends on it.
+        Number of workers; None for one per processor. Results do not depend on it.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -78,7 +78,7 @@ class LocalEngine:
 
 
 def _work(work: Sequence[Work[Any]], schedule: Schedule, results: _Queue, stop: Stop) -> None:
-    """Do batches until none is left; the whole life of a thread."""
+    """Do batches until none is left; the main function of a thread."""
     process, bare = WorkerProcess(), WorkerProcess(bare=True)
     try:
         while not stop() and (batch := schedule.take()) is not None:
@@ -101,7 +101,7 @@ def _work(work: Sequence[Work[Any]], schedule: Schedule, results: _Queue, stop: 
 
 
 def _is_ready(bare: WorkerProcess, work: Work[Any], stop: Stop) -> bool:
-    """Return whether the process can load the work; not if that needs what the running script defines."""
+    """Return whether the process can load the work; it cannot if the work needs definitions of the running script."""
     try:
         bare.prepare(work, stop)
     except InvalidInput:

@@ -1,7 +1,7 @@
-"""The engine of a Ray cluster: batches are tasks, results come back as they are finished.
+"""The engine for a Ray cluster: batches are tasks, and results are returned as they finish.
 
-A task that is lost with its worker or its node is retried elsewhere; a trial is decided by its key, so its result is
-the same.
+A task that is lost with its worker or its node is retried elsewhere; a trial is determined by its key, so its result
+is the same.
 """
 
 import atexit
@@ -26,29 +26,29 @@ from untuned.errors import InvalidInput, MissingExtra, UntunedError
 
 Result = TypeVar("Result")
 
-#: Seconds that a task should take: what Ray adds to each, some milliseconds, is then little.
+#: Target duration of a task in seconds: Ray's overhead per task, some milliseconds, is then small.
 _BATCH = 2.0
 #: Tasks in flight per processor, so that none is idle.
 _AHEAD = 2
 #: Seconds between two polls of ``stop``.
 _POLL = 0.2
-#: Seconds to wait for a cluster to answer at all, and for the program that asks it as Ray does.
+#: Seconds to wait for any answer of a cluster, and for the program that queries it like Ray.
 _PATIENCE = 10.0
 _LONGEST_PROBE = 30.0
-#: Seconds after which a head node that refuses connections is given up. After 60 Ray ends the program itself.
+#: Seconds after which a head node that refuses connections is given up. After 60 Ray ends the program.
 _HEAD_LOST = 20.0
 
 
 @contextmanager
 def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]":
-    """Yield the engine of a cluster: of the one at ``address``, or of a local one made for this.
+    """Yield the engine of a cluster: the one at ``address``, or a new local one.
 
-    A connection that exists already is used, and left as it was.
+    An existing connection is used, and not closed.
 
     Parameters
     ----------
     address
-        Of a cluster that runs; None to make a local one.
+        Address of a cluster that runs; None to make a local one.
     workers
         Processors of a local cluster; None for all of them.
 
@@ -68,7 +68,7 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
         return
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     if address is None:
-        # "local": a cluster that happens to run on this machine is not meant.
+        # "local": do not connect to a cluster that happens to run on this machine.
         options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
     else:
         _knock(address)
@@ -82,7 +82,7 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, former)
     except (Exception, SystemExit) as error:
-        # What Ray raises when no cluster answers changes from version to version.
+        # The error that Ray raises when no cluster answers differs between versions.
         raise _unanswered(address or "local", error) from None
     try:
         yield RayEngine(ray)
@@ -91,7 +91,7 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
 
 
 def _knock(address: str) -> None:
-    """Refuse an address where nothing listens: Ray itself tries for minutes, and then ends the program."""
+    """Refuse an address where nothing listens: Ray tries for minutes, and then ends the program."""
     place = _place(address)
     if place is not None:
         try:
@@ -100,7 +100,7 @@ def _knock(address: str) -> None:
             raise _unanswered(address, error) from None
     if "://" in address:
         return
-    # In a process that can be ended: what listens may be anything, and Ray waits for it and cannot be interrupted.
+    # In a separate process that can be killed: the listener may be anything, and Ray waits without being interruptible.
     probe = [sys.executable, "-P", "-c", _PROBE, address]
     try:
         found = subprocess.run(probe, capture_output=True, text=True, timeout=_LONGEST_PROBE, check=False)
@@ -110,16 +110,16 @@ def _knock(address: str) -> None:
         raise _unanswered(address, found.stderr)
     if "Timed out while waiting for GCS" in found.stderr:
         raise _unanswered(address, "what listens there does not answer as Ray does")
-    # Whatever else is wrong, Ray says it itself.
+    # Ray reports all other problems.
 
 
 def _place(address: str) -> tuple[str, int] | None:
-    """Return host and port of an address; None for "auto", and whatever else Ray has names for."""
+    """Return host and port of an address; None for "auto" and Ray's other special names."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     return (host.strip("[]"), int(port)) if host and port.isdigit() else None
 
 
-#: Connects as Ray does, with a token that is there where Ray would take it by itself.
+#: Connects like Ray, with a token wherever Ray would use one automatically.
 _PROBE = """
 import sys
 from ray._private import services
@@ -141,21 +141,21 @@ class _Nothing(list[str]):
         """Leave it out."""
 
     def extend(self, values: Iterable[str]) -> None:
-        """Leave them out."""
+        """Ignore new items."""
 
 
 def _without_this_folder(ray: Any) -> Any:
-    """Return the configuration of a job whose workers do not look for modules in our current folder first.
+    """Return the configuration of a job whose workers do not search our current folder first for modules.
 
-    Ray would put it and the script's folder before everything else, and a file there would replace a standard module.
-    `Parcel` has what workers need.
+    Ray would put it and the script's folder first on the path, and a file there would replace a standard module.
+    `Parcel` has the paths that workers need.
     """
     config = ray.job_config.JobConfig()
     config._py_driver_sys_path = _Nothing()
     return config
 
 
-#: What Ray says, in this version or that, where a token is missing or wrong.
+#: Ray's messages about a missing or wrong token, in several versions.
 _NO_TOKEN = re.compile(r"AuthenticationError|InvalidAuthToken|[Tt]oken authentication is enabled")
 
 
@@ -193,7 +193,7 @@ class RayEngine:
         """Yield results as they are finished; `untuned.collect.engines.engine.Engine.run` says how."""
         ray = self._ray
         schedule = Schedule([each.compiled for each in work], todo, _BATCH, self._processors())
-        # Lost tasks are retried without end; what an algorithm raises is a result, and never gets here.
+        # Lost tasks are retried without limit; an algorithm's exception is a result, and never gets here.
         task = ray.remote(max_retries=-1)(_task)
         path = tuple(entry for entry in sys.path if entry)
         shared = [ray.put(Parcel(path, _packed(ray, each))) for each in work]
@@ -201,9 +201,9 @@ class RayEngine:
         head = _Head(ray.get_runtime_context().gcs_address)
         exhausted = False
         try:
-            # Polled before anything that waits for the cluster: the signal that stops us may have stopped that, too.
+            # Polled before anything that waits for the cluster: the signal that stops us may have stopped it, too.
             while not stop():
-                # Before anything that asks it: Ray would wait, and then end the program.
+                # Before any query: Ray would wait, and then end the program.
                 there = head.answers()
                 if not there and head.is_lost():
                     running.clear()
@@ -242,17 +242,17 @@ class RayEngine:
                 ray.cancel(reference, force=True)
 
     def _processors(self) -> int:
-        """Return how many the cluster has at the moment: nodes come and go."""
+        """Return how many the cluster has at the moment: nodes may join and leave."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
 
 class _Head:
-    """Whether the head node is there.
+    """Whether the head node is reachable.
 
     Parameters
     ----------
     address
-        Of its control service.
+        Address of its control service.
     """
 
     def __init__(self, address: str) -> None:
@@ -271,20 +271,20 @@ class _Head:
         return True
 
     def is_lost(self) -> bool:
-        """Return whether it has not answered for long."""
+        """Return whether it has not answered for a long time."""
         return time.monotonic() - self._answered > _HEAD_LOST
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """What a worker of the cluster needs.
+    """The data that a worker of the cluster needs.
 
     Parameters
     ----------
     path
-        Where modules are looked for besides what is installed: the study's folder among others.
+        Additional folders to search for modules, among them the study's.
     work
-        Pickled, so that it can be compared, and loaded when the path is known.
+        Pickled, so that it can be compared, and loaded once the path is set.
     """
 
     path: tuple[str, ...]
@@ -301,16 +301,16 @@ def _packed(ray: Any, work: Work[Any]) -> bytes:
 
 @dataclass(frozen=True)
 class Done:
-    """What a task returns.
+    """The return value of a task.
 
     Parameters
     ----------
     results
-        Of the numbers that were done.
+        The results of the finished numbers.
     seconds
-        How long they took, without the preparation.
+        Their duration, without the preparation.
     mistake
-        Why the rest was not done: work that cannot be done at all.
+        Why the rest was not done: the work cannot be done at all.
     """
 
     results: list[Any]
@@ -328,7 +328,7 @@ def _task(parcel: Parcel, numbers: Sequence[int]) -> Done:
         if not work.compiled:
             _process().prepare(work, None)
         begin = time.monotonic()
-        # In a worker process even here: the work may hang or crash, and Ray would take its own worker for lost.
+        # In a worker process even here: the work may hang or crash, and Ray would regard its worker as lost.
         do = work.do if work.compiled else functools.partial(_process().do, work)
         results.extend(do(number, None) for number in numbers)
     except UntunedError as error:
@@ -336,7 +336,7 @@ def _task(parcel: Parcel, numbers: Sequence[int]) -> Done:
     return Done(results, time.monotonic() - begin)
 
 
-# A worker of the cluster does one task after the other, and keeps what the next one needs as well.
+# A worker of the cluster does one task after the other, and keeps the data for the next one.
 
 
 @functools.cache
@@ -354,6 +354,6 @@ def _unpacked(packed: bytes) -> Work[Any]:
 @functools.cache
 def _process() -> WorkerProcess:
     process = WorkerProcess()
-    # Before Python waits for it to end by itself.
+    # Before Python waits for it to end.
     atexit.register(process.close)
     return process

@@ -1,4 +1,4 @@
-"""Which numbers come next: all cells in step, in batches that take about as long as the engine wants."""
+"""Scheduling: all cells progress evenly, in batches of about the duration that the engine wants."""
 
 import heapq
 import math
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 
 from untuned.collect.engines.engine import Numbers
 
-#: Numbers in a batch, at most; and the part of the usual size that is not worth dividing further.
+#: The largest number of trials in a batch; and the part of the usual size that is not divided further.
 _MOST = 1000
 _SHORTEST = 8
 #: Seconds, times the number of workers: with shorter trials, threads often wait for the interpreter's lock.
 _SHORT = 0.0015
-#: Seconds of work per worker that are worth starting a worker process for.
+#: Seconds of work per worker that justify starting a worker process.
 _WORTH = 5.0
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Numbers of one cell that are done in one go.
+    """Numbers of one cell that are done together.
 
     Parameters
     ----------
     cell
-        Its index.
+        The index of the cell.
     numbers
-        What to do.
+        The numbers to do.
     apart
-        Whether they go to a worker process although they are compiled.
+        Whether they run in a worker process although they are compiled.
     """
 
     cell: int
@@ -39,9 +39,9 @@ class Batch:
 class Schedule:
     """Hands out batches until none are left, to any number of threads.
 
-    Cells are kept in step: the next batch is of the cell with the least progress. A batch takes about ``seconds``, by
-    what the cell's trials took so far; the first is one trial. Towards the end of a cell batches become shorter, so
-    that no worker is left with much when the others have nothing.
+    Cells progress evenly: the next batch belongs to the cell with the least progress. A batch takes about ``seconds``,
+    by the durations of the cell's earlier trials; the first is one trial. Towards the end of a cell batches become
+    shorter, so that no worker has much left when the others are done.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Schedule:
     waiting
         Per cell, the numbers to do, ascending.
     seconds
-        How long a batch should take.
+        Target duration of a batch.
     workers
-        How many take batches.
+        Number of workers.
     """
 
     def __init__(self, compiled: Sequence[bool], waiting: Sequence[Numbers], seconds: float, workers: int) -> None:
@@ -86,11 +86,11 @@ class Schedule:
             return Batch(cell, numbers, self._is_short(cell) and self._processes_are_worth_it())
 
     def _is_short(self, cell: int) -> bool:
-        """Return whether a compiled trial is so short that threads would wait for each other's Python."""
+        """Return whether a compiled trial is so short that threads would wait for the interpreter's lock."""
         return self._may_go_apart[cell] and self._each[cell] < _SHORT * self._workers
 
     def _processes_are_worth_it(self) -> bool:
-        """Return whether there is so much left of short trials that starting a process for each worker pays."""
+        """Return whether the remaining short trials justify starting a process for each worker."""
         if not self._processes:
             left = (
                 (len(todo) - begun) * each
@@ -101,13 +101,13 @@ class Schedule:
         return self._processes
 
     def took(self, batch: Batch, seconds: float, apart: bool = False) -> None:
-        """Note how long a batch took, for the size of the cell's next.
+        """Record the duration of a batch, for the size of the cell's next one.
 
-        A cell whose batch could not be done ``apart``, in a worker process, is not tried there again.
+        A cell whose batch could not run in a worker process (``apart``) is not tried there again.
         """
         each = max(seconds / len(batch.numbers), 1e-6)
         with self._lock:
-            # Not much larger at once: trials of one cell differ by a factor of a thousand.
+            # Grow slowly: durations of trials of one cell differ by a factor of a thousand.
             wanted = min(self._seconds / each, 4.0 * self._size[batch.cell], _MOST)
             self._size[batch.cell] = max(1, int(wanted))
             self._each[batch.cell] = each

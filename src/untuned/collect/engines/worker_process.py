@@ -1,8 +1,8 @@
 """A worker process: it can be killed when it hangs, and it may die without ending the program.
 
-How a process ended says who ended it. An exit code is the algorithm's: nothing outside chooses one. A signal may be the
-machine's: the out-of-memory killer, an operator, a node that goes down. What the process was doing is then done again
-in a new one, and only a repeated death is a result. A crash that the algorithm causes (SIGSEGV) repeats, too.
+The exit status shows who ended a process. An exit code comes from the algorithm. A signal may come from the machine:
+the out-of-memory killer, an operator, a node that shuts down. The process's work is then retried in a new one, and only
+repeated deaths are a result. A crash that the algorithm causes (SIGSEGV) repeats, too.
 """
 
 import contextlib
@@ -31,14 +31,14 @@ from untuned.errors import InvalidInput, Stopped, UntunedError
 
 Result = TypeVar("Result")
 
-#: How the failure of a number that exceeded its time limit begins.
+#: The first words of the failure of a number that exceeded its time limit.
 TOOK_LONGER = "took longer than its time limit"
-#: How the failure of a number begins that repeatedly ended its process.
+#: The first words of the failure of a number that repeatedly ended its process.
 DIED = "its process died"
 
-#: How often a number is tried in all when a signal ends its process.
+#: Total number of attempts for a number when a signal ends its process.
 ATTEMPTS = 5
-#: How often a process is started that is killed before it has anything to do: not by what it would do.
+#: Number of attempts to start a process that is killed before it gets work, so not by its work.
 _STARTS = 100
 _KILLED = "by SIGKILL"
 
@@ -50,14 +50,14 @@ _GRACE = 0.5
 
 
 class _Died(Exception):
-    """A process died, or cannot be understood.
+    """A process died, or sent unreadable data.
 
     Parameters
     ----------
     cause
-        What ended it.
+        The cause of its end.
     own
-        Whether it did so itself.
+        Whether it ended itself.
     """
 
     def __init__(self, cause: str, own: bool) -> None:
@@ -66,12 +66,12 @@ class _Died(Exception):
 
 
 class _Deaths:
-    """Counts the processes that died of the same work, and says whether another one tries.
+    """Counts the processes that died of the same work, and decides whether to retry.
 
     Parameters
     ----------
     most_killed
-        How often it is tried in all as long as nothing but SIGKILL ends it.
+        Total number of attempts as long as only SIGKILL ends them.
     """
 
     def __init__(self, most_killed: int = ATTEMPTS) -> None:
@@ -79,7 +79,7 @@ class _Deaths:
         self._causes: Counter[str] = Counter()
 
     def another(self, died: _Died) -> bool:
-        """Note a death, and return whether there is another attempt."""
+        """Record a death, and return whether to retry."""
         self._causes[died.cause] += 1
         crashes = self._causes.total() - self._causes[_KILLED]
         return not died.own and crashes < ATTEMPTS and self._causes.total() < self._most_killed
@@ -93,12 +93,12 @@ class _Deaths:
 
 
 class WorkerProcess:
-    """Does work in a process of its own, which is started at the first number and again after a death.
+    """Does work in a separate process, which is started at the first number and restarted after a death.
 
     Parameters
     ----------
     bare
-        Start it without importing the running script: it cannot find what is defined there, and the script needs no
+        Start it without importing the running script: definitions of the script are not available, and it needs no
         ``if __name__ == "__main__":``.
     """
 
@@ -107,13 +107,13 @@ class WorkerProcess:
         self._process: BaseProcess | _BareProcess | None = None
         self._pipe: Connection | None = None
         self._answers: Answers | None = None
-        # Random, for each process: what it sends and what it starts are told from others by this.
+        # Random for each process: identifies its messages and its descendants.
         self._mark = ""
-        # What the process knows, by the number it is known under; kept alive so that no other object gets its id.
+        # Work that the process has loaded, by number; kept alive so that no other object gets its id.
         self._known: dict[int, tuple[int, object]] = {}
 
     def do(self, work: Work[Result], number: int, stop: Stop | None) -> Result:
-        """Return the result of a number; one that hangs or repeatedly kills its process has failed.
+        """Return the result of a number; a number that hangs or repeatedly kills its process fails.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class WorkerProcess:
                 self.close()
             if isinstance(answer, _Short):
                 if not answer.fresh:
-                    # Earlier numbers may have left something in this process. What counts is a new one.
+                    # Earlier numbers may have left state in this process: retry in a new one.
                     continue
                 answer = [answer.result]
             result: Result = _results(answer)[0]
@@ -157,7 +157,7 @@ class WorkerProcess:
         InvalidInput, MissingExtra
             When the work cannot be sent to a process, or raises one of these itself.
         UntunedError
-            When the process died all the same, repeatedly.
+            When the process still died, repeatedly.
         """
         deaths = _Deaths()
         while True:
@@ -171,7 +171,7 @@ class WorkerProcess:
                     ) from None
 
     def prepare(self, work: Work[Any], stop: Stop | None) -> int:
-        """Return the number under which the process knows the work. Starting it does not count as the work's time."""
+        """Return the number of the work in the process. The time to start the process is not counted."""
         if self._process is not None and not self._process.is_alive():
             self._reap(stop)
         if id(work) in self._known:
@@ -189,7 +189,7 @@ class WorkerProcess:
                     continue
                 if not died.own:
                     raise UntunedError(
-                        f"the worker process for {work.name} died {deaths} before it began: what is finished is kept, "
+                        f"the worker process for {work.name} died {deaths} before it began: finished ones are kept, "
                         "rerun to resume. Was there enough memory?"
                     ) from None
                 raise InvalidInput(
@@ -206,13 +206,13 @@ class WorkerProcess:
         self._mark = secrets.token_hex(16)
         threads = {name: os.environ.get(name, "1") for name in _THREADS}
         safe = {_SAFE_PATH: os.environ.get(_SAFE_PATH, _OURS)}
-        # The mark last: what has it is ended with this process.
+        # The mark last: processes with it are ended together with this one.
         with _STARTING, _environment(threads | safe), _interrupts_blocked(), _environment({MARK: self._mark}):
             self._process, self._pipe = (_started_bare if self._bare else _spawned)(self._mark)
         self._answers = Answers(self._pipe, bytes.fromhex(self._mark))
 
     def _answer(self, question: object, stop: Stop | None, limit: float | None) -> object:
-        """Return what the process answers; raises TimeoutError after ``limit`` seconds, and _Died."""
+        """Return the answer of the process; raises TimeoutError after ``limit`` seconds, and _Died."""
         assert self._pipe is not None
         assert self._answers is not None
         assert self._process is not None
@@ -225,7 +225,7 @@ class WorkerProcess:
                     raise Stopped
                 if limit is not None and time.monotonic() - begin > limit:
                     raise TimeoutError
-                # Something that the algorithm started may hold the other end of the pipe open.
+                # A process that the algorithm started may hold the other end of the pipe open.
                 if not self._process.is_alive() and (answer := self._answers.next(0.0)) is None:
                     raise EOFError
         except TimeoutError:
@@ -240,18 +240,18 @@ class WorkerProcess:
         return answer[0]
 
     def close(self) -> None:
-        """Kill the process, whatever it is doing, and all that it has started."""
+        """Kill the process and all of its descendants."""
         if self._process is not None:
             self._process.kill()
         self._reap(None)
 
     def _reap(self, stop: Stop | None) -> int | None:
-        """Forget the process, and return its exit code.
+        """Discard the process, and return its exit code.
 
         Raises
         ------
         Stopped
-            When ``stop`` returns True within a moment: the signal that stops us reached the process first, and its
+            When ``stop`` returns True shortly afterwards: the signal that stops us reached the process first, and its
             trial has not failed.
         """
         if self._process is None:
@@ -259,7 +259,7 @@ class WorkerProcess:
         self._process.join(5.0)
         code = self._process.exitcode
         if hasattr(os, "killpg") and self._process.pid is not None:
-            # It leads a process group of its own (`_serve`), which may outlive it.
+            # It leads its own process group (`_serve`), which may outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             end_marked(self._mark, os.getpid())
@@ -273,7 +273,7 @@ class WorkerProcess:
 
 
 def asked_soon(stop: Stop) -> bool:
-    """Return whether ``stop`` returns True within the time that a signal for a whole process group takes."""
+    """Return whether ``stop`` returns True within the time that a signal takes to reach a process group."""
     deadline = time.monotonic() + _GRACE
     while not stop():
         if time.monotonic() > deadline:
@@ -283,8 +283,8 @@ def asked_soon(stop: Stop) -> bool:
 
 
 def _spawned(mark: str) -> tuple[BaseProcess, Connection]:
-    # Not by fork: a copy of a process with threads has their locks and not the threads. Not a daemon: daemons may have
-    # no children, and algorithms do.
+    # Not by fork: a copy of a process with threads has their locks but not the threads. Not a daemon: daemons may not
+    # have children, and algorithms do.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, os.getpid(), mark), name="untuned-worker")
@@ -302,7 +302,7 @@ serve_at({descriptor}, {parent}, {mark!r})
 
 
 class _BareProcess:
-    """A process started by hand, with the methods that `multiprocessing` gives its own."""
+    """A process started without `multiprocessing`, with the same methods as its processes."""
 
     def __init__(self, descriptor: int, mark: str) -> None:
         program = _PROGRAM.format(path=sys.path, descriptor=descriptor, parent=os.getpid(), mark=mark)
@@ -332,7 +332,7 @@ def _started_bare(mark: str) -> tuple[_BareProcess, Connection]:
 
 
 def serve_at(descriptor: int, parent: int, mark: str) -> None:
-    """Serve the pipe with this descriptor: the whole life of a process that was started bare."""
+    """Serve the pipe with this descriptor: the main function of a process that was started bare."""
     _serve(Connection(descriptor), parent, mark)
 
 
@@ -364,13 +364,13 @@ def _cause(code: int | None) -> str:
 
 _STARTING = threading.Lock()
 
-#: Processes compute with one thread each: there are as many of them as processors. The order of summation changes
-#: results, too. Libraries read these variables when they are loaded, which is before any code of ours runs there.
+#: Each process computes with one thread, because there is one process per processor, and because the order of
+#: summation changes results. Libraries read these variables when they are loaded, before our code runs there.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
-#: Keeps the current folder off the path of a Python that starts: a file there must not replace a standard module.
+#: Keeps the current folder off the path of a new Python process: a file there must not replace a standard module.
 _SAFE_PATH = "PYTHONSAFEPATH"
-#: Its value where the user has set none.
+#: Its value unless the user has set one.
 _OURS = "untuned"
 
 
@@ -391,11 +391,11 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Start processes that get no Ctrl-C before they can ignore it: it reaches every process of a terminal."""
+    """Start processes that do not receive Ctrl-C before they can ignore it: it reaches every process of a terminal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Starting this process of Python's unblocks the signal again: it must be there before.
+    # Starting Python's resource tracker unblocks the signal again: start it beforehand.
     resource_tracker.ensure_running()
     former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -405,21 +405,21 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, parent: int, mark: str) -> None:
-    """Do work as it is requested; the whole life of the process."""
+    """Do work on request; the main function of the process."""
     if hasattr(os, "setsid"):
-        # Its own children can then be killed with it; and signals for the parent's group reach the parent alone.
+        # Its children can then be killed with it; and signals for the parent's group reach only the parent.
         os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         # The parent gets them too, and decides.
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
-        # What an algorithm starts inherits no blocked signal.
+        # Processes that an algorithm starts inherit no blocked signal.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if os.environ.get(_SAFE_PATH) == _OURS:
         # Programs that an algorithm starts find their modules as usual.
         del os.environ[_SAFE_PATH]
     threading.Thread(target=_end_with, args=(parent, mark), daemon=True, name="parent").start()
-    # What an algorithm prints would run through the display, and through output that other programs read.
+    # An algorithm's output would disturb the display, and the output that other programs read.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -442,7 +442,7 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
             answer = portable(error)
         finally:
             if os.getpid() != ours:
-                # A copy of the process that the algorithm forked and that returned: it has nothing to answer.
+                # A copy of the process that the algorithm forked and that returned: it must not answer.
                 os._exit(0)
         try:
             send_answer(pipe, bytes.fromhex(mark), answer)
@@ -451,7 +451,7 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
 
 
 def _loaded(known: dict[int, Work[Any]], key: int, packed: bytes) -> str | None:
-    """Load some work, and return what is wrong with it."""
+    """Load some work, and return the error, if any."""
     try:
         known[key] = pickle.loads(packed)
     except Exception as error:
@@ -460,7 +460,7 @@ def _loaded(known: dict[int, Work[Any]], key: int, packed: bytes) -> str | None:
 
 
 class _Short:
-    """The result of a number that got no more memory than it may take.
+    """The result of a number that ran out of its limited memory.
 
     Parameters
     ----------
@@ -491,20 +491,20 @@ def _done(work: Work[Any], numbers: Sequence[int], fresh: bool) -> "list[Any] | 
         with limited(work.memory):
             result = work.do(number, None)
     except MemoryError as error:
-        # There was not even enough to note the failure.
+        # There was not even enough memory to record the failure.
         result = work.failed(number, type(error).__name__, time.monotonic() - begin)
     short = work.out_of_memory(result)
     return [result] if short is None else _Short(short, fresh)
 
 
-#: Errors of ours that are made of a message alone.
+#: Our errors whose only argument is a message.
 _PLAIN = (InvalidInput, Stopped, UntunedError)
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that survives the pipe: itself if it is ours or Python's, else one of ours with its message.
+    """Return an error that can be sent through the pipe: itself if it is ours or Python's, else ours with its message.
 
-    A subclass from somebody else's module may have a constructor of its own, or be unknown to the other process.
+    A subclass from a third-party module may have a different constructor, or be unknown to the other process.
     """
     if type(error).__module__ in (untuned.errors.__name__, "builtins"):
         with contextlib.suppress(Exception):

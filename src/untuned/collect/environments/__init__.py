@@ -1,1 +1,1 @@
-"""Private. The environments: what each is, and the kernels that run it."""
+"""Private. The environments: their facts and their kernels."""

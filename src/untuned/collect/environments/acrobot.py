@@ -30,7 +30,7 @@ _SUB_STEPS = 10
 _SUB_STEP = 0.02
 _TOP_SPIN_1 = 4.0 * math.pi
 _TOP_SPIN_2 = 9.0 * math.pi
-# Half a sub-step at this speed turns a link by 0.08, which leaves room for gaining speed.
+# Half a sub-step at this speed turns a link by 0.08, which leaves room for acceleration.
 _SLOW = 8.0
 _START_SPREAD = 5.0 * math.pi / 180.0
 
@@ -105,8 +105,8 @@ def swung(
 ) -> tuple[float, float, float, float, float, bool]:
     """Return the state after 0.2 s of torque, before wrapping and clipping.
 
-    Sines and cosines are carried along by turning them from one evaluation to the next: a swing that is ``slow`` needs
-    only short polynomials for that, and all that a step costs is sines and cosines.
+    Sines and cosines are updated by rotation from one evaluation to the next: a ``slow`` swing needs only short
+    polynomials for that, and sines and cosines are nearly the whole cost of a step.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def swung(
     tip
         Height of the tip over the pivot.
     was_slow
-        Whether all turns were as small as ``slow`` promises; if they were not, the rest is void.
+        Whether all turns were as small as ``slow`` promises; if not, the other results are invalid.
     """
     mass_1 = parameters[0]
     mass_2 = parameters[1]
@@ -216,8 +216,8 @@ def swung(
 def step(state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
     """Apply the torque for 0.2 s."""
     torque = action - 1.0
-    # What a slow swing promises is checked afterwards: a broken promise, rare, costs a second integration and never a
-    # wrong number.
+    # The promise of a slow swing is checked afterwards: if it is broken, which is rare, the step is integrated again,
+    # so no number is wrong.
     angle_1 = angle_2 = spin_1 = spin_2 = tip = 0.0
     slow = abs(state[2]) < _SLOW and abs(state[3]) < _SLOW
     if slow:

@@ -80,7 +80,7 @@ def cart_pole() -> CompiledEnvironment:
         states=ContinuousStates(
             names=("position", "velocity", "angle", "angular_velocity"),
             ranges=((-2.4, 2.4), (-10.0, 10.0), (-math.pi / 12, math.pi / 12), (-math.pi, math.pi)),
-            # How fast things can get depends on the masses; only the angle, being wrapped, has a bound for all.
+            # The largest speeds depend on the masses; only the angle, being wrapped, has a fixed bound.
             bounds=((-math.inf, math.inf), (-math.inf, math.inf), (-math.pi, math.pi), (-math.inf, math.inf)),
         ),
         actions=("push left", "push right"),

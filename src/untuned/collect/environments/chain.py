@@ -61,7 +61,7 @@ def chain(*, size: int = 10, stochastic: bool = False) -> CompiledEnvironment:
         actions=("left", "right"),
         budget=Budget(episodes=100),
         step_limit=20 * size,
-        # The step that ends an episode costs nothing, whether it reaches the goal or the limit.
+        # The last step of an episode costs nothing, whether it reaches the goal or the limit.
         score_range=(1.0 - 20.0 * size, 2.0 - size),
         parameters=(slip_parameter(stochastic),),
         reset=reset,

@@ -1,4 +1,4 @@
-"""The checks on environments' options: a good value comes back, a bad one is an error that says what is allowed."""
+"""The checks on environments' options: return a valid value, raise an error that says what is allowed otherwise."""
 
 import math
 import operator
@@ -10,7 +10,7 @@ from untuned.errors import InvalidInput, UnknownName
 
 
 def whole_number(value: object) -> int | None:
-    """Return a whole number of whatever type as an int, None for anything else; truth values are not numbers here."""
+    """Return a whole number of any type as an int, None for anything else; booleans are not numbers here."""
     try:
         return None if isinstance(value, bool | np.bool_) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -26,7 +26,7 @@ def checked_size(name: str, value: object, low: int, high: int) -> int:
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Return ``value`` if it is a truth value."""
+    """Return ``value`` if it is a boolean."""
     if not isinstance(value, bool):
         raise InvalidInput(f"{name}={value!r} is not allowed: give True or False")
     return value
@@ -41,7 +41,7 @@ def checked_choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def checked_action(environment: str, action: object, number: int, listing: str) -> int:
-    """Return an action below ``number`` as an int; arrays that hold a single one pass too, as some libraries send."""
+    """Return an action below ``number`` as an int; arrays of one element are accepted, as some libraries send them."""
     chosen = whole_number(action.item() if isinstance(action, np.ndarray) and action.size == 1 else action)
     if chosen is None or not 0 <= chosen < number:
         raise InvalidInput(f"action {action!r} is not allowed: {environment} takes {listing}")

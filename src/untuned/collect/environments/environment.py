@@ -1,8 +1,8 @@
-"""What an environment is: the facts a complete algorithm may know, and the kernels that run it.
+"""Environments: the facts that a complete algorithm may know, and the kernels that run them.
 
-`Environment` holds facts alone; `CompiledEnvironment` adds the kernels, and `SteppedEnvironment`
-(`untuned.collect.environments.stepped`) kernels that call Python. Facts are all an algorithm's definition may ask for,
-so they are known before any step is taken.
+`Environment` holds only facts; `CompiledEnvironment` adds the kernels, and `SteppedEnvironment`
+(`untuned.collect.environments.stepped`) kernels that call Python. An algorithm's definition may use only facts, so they
+are known before any step is taken.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ from untuned.collect.kernels.jit import Floats, RandomState, Reset, Step, reset_
 from untuned.collect.kernels.rng import uniform
 from untuned.errors import InvalidInput, UnknownName
 
-#: More episodes or steps than any user will wait for.
+#: More episodes or steps than any user would wait for.
 LONGEST = 10**12
 
 #: Episodes after learning, with learning off, whose mean is the final return.
 FINAL_EPISODES = 30
 
-#: A note shared by the environments it is true of.
+#: A note shared by the environments that it applies to.
 FIXED_STARTS = (
     "The published experiment was configured for random starts, but ran the same start in every episode; so does the "
     "default here. random_start=True gives what was configured."
@@ -41,14 +41,14 @@ class DiscreteStates:
     Parameters
     ----------
     number
-        How many there are.
+        Number of states.
     """
 
     number: int
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an observation has: one, the state's index."""
+        """Number of components of an observation: one, the state's index."""
         return 1
 
     def facts(self) -> dict[str, Any]:
@@ -66,11 +66,11 @@ class ContinuousStates:
     Parameters
     ----------
     names
-        One name a dimension.
+        One name per dimension.
     ranges
-        (low, high) per dimension, for scaling features. States may leave them; nothing is clipped.
+        (low, high) per dimension, for scaling features. States may be outside; nothing is clipped.
     bounds
-        (low, high) per dimension that no state ever leaves; infinite where there is no such bound.
+        (low, high) per dimension that contain all states; infinite where there is no such bound.
     """
 
     names: tuple[str, ...]
@@ -79,7 +79,7 @@ class ContinuousStates:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers an observation has."""
+        """Number of components of an observation."""
         return len(self.names)
 
     def facts(self) -> dict[str, Any]:
@@ -97,12 +97,12 @@ class ContinuousStates:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long one trial learns: a number of episodes, or of steps; exactly one of the two.
+    """The learning budget of a trial: a number of episodes, or of steps; exactly one of the two.
 
     Parameters
     ----------
     episodes, steps
-        How many; None for the one that does not count.
+        The number; None for the other.
     """
 
     episodes: int | None = None
@@ -113,7 +113,7 @@ class Budget:
             raise InvalidInput("a budget is a number of episodes or a number of steps: give exactly one of the two")
         for name, value in (("episodes", self.episodes), ("steps", self.steps)):
             if value is not None:
-                # NumPy's whole numbers are welcome, but JSON does not know them.
+                # NumPy integers are accepted, but JSON cannot store them.
                 object.__setattr__(self, name, checked_size(name, value, 1, LONGEST))
 
     def __str__(self) -> str:
@@ -122,14 +122,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Allowed:
-    """The values a parameter may be given by hand: [low, high], or (low, high] when ``low_excluded``.
+    """The values that a user may give a parameter: [low, high], or (low, high] when ``low_excluded``.
 
     Parameters
     ----------
     low, high
         The ends.
     low_excluded
-        Whether the lower end is not allowed itself.
+        Whether the lower end is excluded.
     """
 
     low: float
@@ -148,20 +148,20 @@ PROBABILITY = Allowed(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of the dynamics' parameters, drawn anew for every trial.
+    """A parameter of the dynamics, drawn for every trial.
 
     Parameters
     ----------
     name
-        What it is called in records.
+        Its name in records.
     distribution
-        Where its value comes from.
+        Its distribution.
     nominal
-        Its customary value, used when nothing is randomised.
+        Its customary value, used without randomisation.
     meaning
-        What it is, briefly, with its unit.
+        A short description, with its unit.
     allowed
-        What a user may set it to.
+        The values that a user may set.
     """
 
     name: str
@@ -183,10 +183,10 @@ class Parameter:
         }
 
     def fixed(self, value: object) -> "Parameter":
-        """Return this parameter held at ``value``; raises InvalidInput when that is not allowed."""
+        """Return this parameter fixed at ``value``; raises InvalidInput if that is not allowed."""
         number = math.nan
         if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-            # An integer too large for a float stays NaN, which is outside of every range.
+            # An integer too large for a float stays NaN, which is outside every range.
             with contextlib.suppress(OverflowError):
                 number = float(value)
         if number not in self.allowed:
@@ -204,14 +204,14 @@ def _shortened(value: object) -> str:
 
 @dataclass(frozen=True)
 class Dynamics:
-    """What was drawn for one trial: a readable record, and what the kernels need.
+    """The parameters drawn for one trial: as a readable record, and as a vector for the kernels.
 
     Parameters
     ----------
     values
         The drawn value of every parameter, by name, in the environment's order.
     vector
-        The values followed by the environment's constants, as the kernels take them.
+        The values followed by the environment's constants, in the form that kernels take.
     """
 
     values: Mapping[str, float]
@@ -228,21 +228,21 @@ class Environment:
     Parameters
     ----------
     name
-        Its id, with the options that differ from the default: ``gridworld-5-stochastic[slips=perpendicular]``.
+        Its identifier, with the options that differ from the default: ``gridworld-5-stochastic[slips=perpendicular]``.
     title
         The name in the paper's tables, or another for readers.
     summary
         One line.
     states, actions, budget
-        What there is to observe, the actions' names in order, how long a trial learns.
+        The state space, the actions' names in order, the learning budget of a trial.
     step_limit
-        Steps after which an episode ends whatever happened; None if there is no limit.
+        Number of steps after which an episode ends in any case; None for no limit.
     score_range
-        (worst, best) possible return of an episode, known before any data; None if undeclared.
+        (worst, best) possible return of an episode, known before any data; None if not declared.
     parameters
-        What is drawn anew for every trial.
+        The parameters drawn for every trial.
     differs
-        Where the published numbers were made with something else than the paper's text says.
+        How the published numbers deviate from the paper's text.
     discount
         The environment's own discount.
     """
@@ -291,7 +291,7 @@ class Environment:
 
 @dataclass(eq=False)
 class OpenedEnvironment:
-    """One trial's environment, as kernels take it.
+    """One trial's environment in the form that kernels take.
 
     Parameters
     ----------
@@ -314,12 +314,12 @@ class OpenedEnvironment:
 
 
 class EnvironmentBroke(Exception):
-    """An environment stepped from Python raised an error, the cause, or returned a number that is not finite.
+    """An environment stepped from Python raised an error, or returned a number that is not finite.
 
     Parameters
     ----------
     episodes, steps
-        How many were finished before, in learning and in playing together.
+        How many were finished before, learning and playing together.
     """
 
     def __init__(self, episodes: int, steps: int) -> None:
@@ -336,18 +336,18 @@ class RunnableEnvironment(Environment, ABC):
     def opened(
         self, random: RandomState, stop: Callable[[], bool] | None = None
     ) -> contextlib.AbstractContextManager[OpenedEnvironment]:
-        """Return one trial's environment, within a ``with``.
+        """Return one trial's environment as a context manager.
 
         Parameters
         ----------
         random
-            The trial's random numbers; what the environment draws for the whole trial is drawn now.
+            The trial's random numbers; the environment now makes its draws for the whole trial.
         stop
             Polled during long episodes by environments that are stepped from Python; True ends the trial.
         """
 
 
-#: (worst, best) return of an episode, given where the parameters come from.
+#: (worst, best) return of an episode, given the distributions of the parameters.
 RangeRule = Callable[[tuple[Parameter, ...]], tuple[float, float]]
 
 
@@ -355,8 +355,8 @@ RangeRule = Callable[[tuple[Parameter, ...]], tuple[float, float]]
 class CompiledEnvironment(RunnableEnvironment):
     """An environment whose dynamics are compiled kernels.
 
-    The kernels keep everything in three arrays that the caller owns: ``state`` (the observation first, then whatever
-    else the dynamics need), ``parameters`` (`Dynamics.vector`) and ``random`` (`kernels.rng`).
+    The kernels keep everything in three arrays that the caller owns: ``state`` (the observation first, then other
+    variables of the dynamics), ``parameters`` (`Dynamics.vector`) and ``random`` (`kernels.rng`).
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ class CompiledEnvironment(RunnableEnvironment):
     state_size
         Length of ``state``; the observation is its first ``states.dimensions`` entries.
     constants
-        What the kernels need beyond the drawn parameters.
+        Constants that the kernels need in addition to the drawn parameters.
     range_rule
         For environments whose score range depends on their parameters.
     """
@@ -400,7 +400,7 @@ class CompiledEnvironment(RunnableEnvironment):
         return np.zeros(self.state_size)
 
     def draw(self, random: RandomState) -> Dynamics:
-        """Return fresh dynamics for one trial; takes one random number per parameter, in order."""
+        """Draw and return the dynamics of one trial; takes one random number per parameter, in order."""
         values = {each.name: float(each.distribution.quantile(uniform(random))) for each in self.parameters}
         return Dynamics(values=values, vector=np.array([*values.values(), *self.constants]))
 
@@ -413,20 +413,20 @@ class CompiledEnvironment(RunnableEnvironment):
         )
 
     def nominal(self) -> "CompiledEnvironment":
-        """Return this environment with every drawn parameter at its customary value instead."""
+        """Return this environment with every drawn parameter fixed at its customary value."""
         return self._with(
             each if isinstance(each.distribution, Constant) else each.fixed(each.nominal) for each in self.parameters
         )
 
     def with_parameters(self, values: Mapping[str, object]) -> "CompiledEnvironment":
-        """Return this environment with some parameters held at given values.
+        """Return this environment with some parameters fixed at given values.
 
         Raises
         ------
         UnknownName
-            For a parameter the environment does not have.
+            For a parameter that the environment does not have.
         InvalidInput
-            For a value the parameter may not take.
+            For a value that is not allowed for the parameter.
         """
         known = [each.name for each in self.parameters]
         for name in values:
@@ -444,7 +444,7 @@ class CompiledEnvironment(RunnableEnvironment):
         )
 
     def _named(self, parameters: tuple[Parameter, ...]) -> str:
-        """Return the one name for these parameters, however they came to be held."""
+        """Return the canonical name for these fixed parameters."""
         plain, _, bracket = self.name.rstrip("]").partition("[")
         drawn = {each.name for each in parameters}
         labels = [

@@ -69,10 +69,10 @@ def gridworld(*, size: int = 5, stochastic: bool = False, slips: str = "cyclic")
     size
         N, from 2 to 1,000.
     stochastic
-        Whether moves slip: with probability p/2 the agent stays, with p/2 it goes astray.
+        Whether moves slip: with probability p/2 the agent stays, with p/2 it moves in another direction.
     slips
-        Where it goes astray: ``"cyclic"`` to the next or previous action in the order up, down, left, right, which
-        reproduces the paper's numbers, or ``"perpendicular"`` to the intended direction, as its text says. Without
+        That direction: ``"cyclic"`` for the next or previous action in the order up, down, left, right, which
+        reproduces the paper's numbers, or ``"perpendicular"`` to the intended direction, as its text says. Has no
         effect when not stochastic.
     """
     size = checked_size("size", size, 2, 1000)

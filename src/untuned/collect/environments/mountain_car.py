@@ -69,7 +69,7 @@ def mountain_car(*, random_start: bool = False) -> CompiledEnvironment:
         states=ContinuousStates(
             names=("position", "velocity"),
             ranges=((_LEFT_END, _GOAL), (-_TOP_SPEED, _TOP_SPEED)),
-            # The step that crosses the goal may carry the car a little beyond it.
+            # The step that crosses the goal may move the car slightly beyond it.
             bounds=((_LEFT_END, _GOAL + _TOP_SPEED), (-_TOP_SPEED, _TOP_SPEED)),
         ),
         actions=("backward", "coast", "forward"),

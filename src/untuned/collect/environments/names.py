@@ -1,4 +1,4 @@
-"""The names of the paper's fifteen environments, apart from what they name, so that listing them costs nothing."""
+"""The names of the paper's fifteen environments, in a separate module so that listing them costs nothing."""
 
 #: In the order of the paper's table.
 NAMES: tuple[str, ...] = (

@@ -35,7 +35,7 @@ _WALLS: tuple[Polygon, ...] = (
     ((0.0, 1.0), (0.0, 0.99), (1.0, 0.99), (1.0, 1.0)),
     ((1.0, 1.0), (0.99, 1.0), (0.99, 0.0), (1.0, 0.0)),
 )
-# This one stands in the medium layout twice, so that hitting it counts as hitting two obstacles.
+# The medium layout contains this one twice, so that hitting it counts as hitting two obstacles.
 _TWICE: Polygon = ((0.334, 0.014), (0.278, 0.038), (0.368, 0.254), (0.7, 0.2), (0.764, 0.108), (0.526, 0.158))
 
 #: Obstacles of each layout, the four walls first.
@@ -237,8 +237,8 @@ def step(state: Floats, parameters: Floats, random: RandomState, action: int) ->
 
     steps = state[_STEPS] + 1.0
     last = steps > _WHOLE_STEPS
-    # Bounces keep the speed, so within this step the ball travels at most 21 sub-steps' worth. What is further away
-    # cannot be touched: skipping it changes nothing and most steps are far from everything.
+    # Bounces keep the speed, so within this step the ball travels at most 21 sub-steps' worth. Obstacles further away
+    # cannot be touched: skipping them changes nothing, and most steps are far from all of them.
     reach = radius + 1.0001 * (_SUB_STEPS + 1) * _SUB_STEP * radius * np.sqrt(
         x_velocity * x_velocity + y_velocity * y_velocity
     )
@@ -304,7 +304,7 @@ def step(state: Floats, parameters: Floats, random: RandomState, action: int) ->
 
 
 def fewest_steps(force: float, ball_radius: float, target_radius: float) -> int:
-    """Return a number of steps below which no play whatever reaches the target from the start.
+    """Return a lower bound on the number of steps from the start to the target.
 
     To touch the target the ball must have moved ``0.7 - target_radius`` to the right and as much down, and only its
     own motion brings it there (the jumps back from beyond the border lead away). In step k its speed is at most
@@ -361,7 +361,7 @@ def pinball(*, layout: str = "empty", random_start: bool = False) -> CompiledEnv
     layout
         ``"empty"``, ``"box"``, ``"medium"`` or ``"single"``.
     random_start
-        Start every episode with a normal error of 0.02 in both coordinates instead of exactly at (0.2, 0.9).
+        Start every episode with normal noise of 0.02 in both coordinates instead of exactly at (0.2, 0.9).
     """
     layout = checked_choice("layout", layout, LAYOUTS)
     random_start = checked_flag("random_start", random_start)
@@ -386,7 +386,7 @@ def pinball(*, layout: str = "empty", random_start: bool = False) -> CompiledEnv
         Parameter("force", Uniform(0.1, 0.3), 0.2, "what a push adds to the velocity", Allowed(0.0, 4.0, True)),
     )
     speed = math.sqrt(8.0) * (1.0 + 1e-12)
-    # Beyond the border only for the rest of the step that ends an episode; 0.3 is that far for the largest ball.
+    # Beyond the border only for the rest of the step that ends an episode; 0.3 suffices for the largest ball.
     place = (-0.3, 1.3)
     return CompiledEnvironment(
         name=f"pinball-{layout}" + ("[random_start=true]" if random_start else ""),

@@ -1,4 +1,4 @@
-"""Names to environments: the paper's fifteen, and their relatives of other sizes and with other options."""
+"""Names to environments: the paper's fifteen, and variants with other sizes and options."""
 
 import inspect
 import re
@@ -18,7 +18,7 @@ from untuned.errors import InvalidInput, UnknownName
 
 Family = Callable[..., CompiledEnvironment]
 
-#: The kinds of environment there are, each a function of its options.
+#: The kinds of environments, each a function of its options.
 FAMILIES: dict[str, Family] = {
     "gridworld": gridworld,
     "chain": chain,
@@ -50,19 +50,19 @@ def environment(
         (``gridworld-7-stochastic``), a family alone (``pinball``), or any of these with options in brackets
         (``mountain-car[random_start=true]``): the ``name`` of every environment gives that environment back.
     randomize
-        Draw the dynamics' parameters anew for every trial; else hold them at their customary values.
+        Draw the dynamics' parameters for every trial; otherwise fix them at their customary values.
     parameters
-        Values for some of the dynamics' parameters, by name: those are not drawn.
+        Values for some of the dynamics' parameters, by name; these are not drawn.
     **options
         The options of the family (``size``, ``stochastic``, ``slips``, ``layout``, ``random_start``); a parameter's
-        name is accepted here as well.
+        name is accepted here, too.
 
     Raises
     ------
     UnknownName
-        For a name, option or parameter that does not exist; says which is nearest.
+        For an unknown name, option or parameter; the message suggests the nearest.
     InvalidInput
-        For a value that is not allowed; says which are.
+        For a value that is not allowed; the message says which are.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def environments() -> tuple[CompiledEnvironment, ...]:
 
 
 def _parsed(name: str) -> tuple[str, dict[str, object]]:
-    """Return the family a name belongs to, and the options its spelling sets."""
+    """Return the family of a name, and the options in it."""
     match = _BRACKETED.fullmatch(str(name))
     if match is None:
         raise UnknownName("environment", name, NAMES)

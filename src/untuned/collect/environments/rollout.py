@@ -1,4 +1,4 @@
-"""Stepping environments: once from Python, or whole episodes of random actions inside a kernel."""
+"""Stepping environments: once from Python, or for whole episodes of random actions inside a kernel."""
 
 from untuned.collect.kernels.jit import Floats, RandomState, kernel, reset_at, step_at
 from untuned.collect.kernels.rng import uniform
@@ -13,7 +13,7 @@ def reset_once(reset: int, state: Floats, parameters: Floats, random: RandomStat
 
 @kernel
 def step_once(step: int, state: Floats, parameters: Floats, random: RandomState, action: int) -> tuple[float, int]:
-    """Call the compiled step at an address once, from Python, and return what it returns: (reward, status)."""
+    """Call the compiled step at an address once, from Python, and return its result: (reward, status)."""
     return step_at(step)(state, parameters, random, action)
 
 
@@ -30,11 +30,11 @@ def random_returns(
     state
         Memory for the environment's state, from `CompiledEnvironment.new_state`.
     parameters
-        The vector of the dynamics that were drawn.
+        The vector of the drawn dynamics.
     random
         The state of the generator, from `random_state`; advanced.
     actions
-        How many actions there are.
+        Number of actions.
     returns
         One entry per episode to play.
     """

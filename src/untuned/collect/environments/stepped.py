@@ -1,11 +1,11 @@
 """Environments that are stepped from Python, for compiled agents.
 
-Agents call their environment at two addresses. Here one compiled pair serves every such environment: it calls back into
-Python, at an address that travels in the trial's ``parameters``. No agent is compiled again, and none can tell.
+Agents call their environment at two addresses. One compiled pair serves every such environment: it calls back into
+Python, at an address in the trial's ``parameters``. No agent is recompiled, and agents do not notice the difference.
 
 ``state`` is the observation, the last reward, and a flag, not 0 once the environment broke: from then on episodes end
-at once, and Python is not called again. ``parameters`` is the bits of the address, then the lower and the upper ends to
-which observations are clipped.
+immediately, and Python is not called again. ``parameters`` is the bits of the address, then the lower and upper limits
+for clipping observations.
 """
 
 import contextlib
@@ -48,10 +48,10 @@ class Stepper(Protocol):
 
     @property
     def dynamics(self) -> Mapping[str, float]:
-        """What was drawn for the whole trial, by name."""
+        """The draws for the whole trial, by name."""
 
     def reset(self, state: Floats) -> None:
-        """Start an episode, and write the observation into ``state``, from its beginning."""
+        """Start an episode, and write the observation into the beginning of ``state``."""
 
     def step(self, state: Floats, action: int) -> tuple[float, int]:
         """Take one step, write the observation into ``state``, and return (reward, status)."""
@@ -71,7 +71,7 @@ class SteppedEnvironment(RunnableEnvironment):
 
     @abstractmethod
     def start(self, random: RandomState) -> contextlib.AbstractContextManager[Stepper]:
-        """Return a new instance for one trial, made with ``random``, within a ``with``."""
+        """Return a context manager of a new instance for one trial, made with ``random``."""
 
     @contextlib.contextmanager
     def opened(self, random: RandomState, stop: Callable[[], bool] | None = None) -> Iterator[OpenedEnvironment]:
@@ -99,14 +99,14 @@ class SteppedEnvironment(RunnableEnvironment):
 
 @dataclass(eq=False)
 class _Opened(OpenedEnvironment):
-    """What Python knows of a trial's environment: how far it got, and what it raised."""
+    """Python's view of a trial's environment: its progress, and the error it raised."""
 
     episodes: int = field(default=0, init=False)
     steps: int = field(default=0, init=False)
     error: BaseException | None = field(default=None, init=False)
 
     def check(self) -> None:
-        """Raise EnvironmentBroke if the environment cannot continue; a stop and Ctrl-C as themselves."""
+        """Raise EnvironmentBroke if the environment cannot continue; re-raise a stop and Ctrl-C."""
         if self.state[-1] == 0.0:
             return
         if isinstance(self.error, Stopped | KeyboardInterrupt):
@@ -120,8 +120,8 @@ class _Opened(OpenedEnvironment):
 def _stepping(stepper: Stepper, opened: _Opened, stop: Callable[[], bool] | None) -> Generator[int, int, None]:
     """Take an action and yield a status, repeatedly.
 
-    A generator, since a signal that came while a kernel ran is handled at the first instruction of a callback: in a
-    function that is before any ``try``, and Ctrl-C would be lost.
+    A generator, because a signal that arrived while a kernel ran is handled at the first instruction of a callback: in
+    a function that is before any ``try``, and Ctrl-C would be lost.
     """
     state = opened.state
     status = RUNNING

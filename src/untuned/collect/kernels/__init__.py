@@ -1,1 +1,1 @@
-"""Private. What runs at every time step, for agents and environments: compiling, random numbers, trigonometry."""
+"""Private. Code that runs at every time step, for agents and environments: compiling, random numbers, trigonometry."""

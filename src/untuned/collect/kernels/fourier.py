@@ -1,9 +1,9 @@
-"""Fourier cosine features as tensor products: one sine and cosine per dimension, then one multiply-subtract a feature.
+"""Fourier cosine features as tensor products: a sine and cosine per dimension, then a multiply-subtract per feature.
 
 cos(pi c.u) is the real part of the product over dimensions of exp(i pi c_k u_k). The powers of each dimension come by
-recurrence, the products over the first and over the last half of the dimensions stand in two small tables, and every
-coupled feature is the real part of one entry times another. Against a cosine per feature this is 13 to 98 times faster,
-and more accurate.
+recurrence, the products over the first and over the last half of the dimensions are in two small tables, and every
+coupled feature is the real part of one entry times another. Compared with a cosine per feature this is 13 to 98 times
+faster, and more accurate.
 
 A basis is laid out as the coupled features, the last dimension's frequency varying fastest, then for each dimension its
 single frequencies, then zeros up to a multiple of `memory.LANES` so that loops over features have no remainder.
@@ -26,7 +26,7 @@ _LARGE = 2.0**20
 def sincospi(x: float) -> tuple[float, float]:
     """Return sin(pi x) and cos(pi x); the reduction is exact, so the error stays within 2e-16 however large x is."""
     if np.abs(x) > _LARGE:
-        # The remainder is exact as well; it keeps what is added below from being rounded away.
+        # The remainder is exact as well; it keeps the terms below from being rounded away.
         x = x % 2.0
     quarter = np.floor(2.0 * x + 0.5)
     sine, cosine = small_sincos((x - 0.5 * quarter) * np.pi)
@@ -41,7 +41,7 @@ def sincospi(x: float) -> tuple[float, float]:
 
 
 class Basis(NamedTuple):
-    """A basis as the kernels take it: where its features lie, and the tables they are made from.
+    """A basis in the form that kernels take: the layout of its features, and the tables they are computed from.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Basis(NamedTuple):
     rows, width
         Entries of the first and of the last table; there are rows * width coupled features.
     number, size
-        All features; and with the zeros after them.
+        Number of features, without and with the zeros after them.
     """
 
     scaling: Floats
@@ -92,7 +92,7 @@ def basis(ranges: Sequence[tuple[float, float]], dorder: int, iorder: int, real:
     )
 
 
-# Not inlined: all agents share it, and compiling it into each would cost seconds at the first run.
+# Not inlined: all agents share it, and compiling it into each would take seconds at the first run.
 @kernel
 def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> None:
     """Write the features of a state into ``phi[row]``; the zeros after them stay."""
@@ -109,12 +109,12 @@ def write_features(basis: Basis, state: Floats, phi: NDArray[Any], row: int) -> 
             if k >= basis.frequencies:
                 phi[row, place] = c
                 place += 1
-    # A loop, so that the code stands there once: compiling it is much of what the first run waits for.
+    # A loop, so that the code occurs once: compiling it is a large part of the first run.
     for half in range(2):
         start = half * (dimensions // 2)
         stop = dimensions if half == 1 else dimensions // 2
         _write_products(basis.powers, start, stop, basis.frequencies, basis.halves, half)
-    # Unsigned, because a signed index might count from the end, and a loop that must ask cannot be vectorised.
+    # Unsigned, because a signed index might count from the end, and a loop with that check cannot be vectorised.
     for i in range(basis.rows):
         real = basis.halves[0, 0, i]
         imaginary = basis.halves[0, 1, i]
@@ -130,8 +130,8 @@ def _write_products(powers: Floats, start: int, stop: int, frequencies: int, hal
     halves[half, 1, 0] = 0.0
     size = 1
     for dimension in range(start, stop):
-        # From the end, so that every entry is read before its place is taken; and in one loop, not one per entry:
-        # most are so short that beginning a loop costs more than running it.
+        # From the end, so that every entry is read before it is overwritten; and in one loop, not one per entry: most
+        # are so short that starting a loop costs more than running it.
         i = size - 1
         k = frequencies - 1
         size *= frequencies

@@ -1,6 +1,6 @@
-"""How the kernels of trials are compiled, and the fingerprint of what decides a trial's numbers.
+"""How the kernels of trials are compiled, and the fingerprint of everything that determines a trial's numbers.
 
-Flags and cache are those of `untuned.compiling`. One more rule lives here:
+Flags and cache are those of `untuned.compiling`. There is one more rule:
 
 - **Environments by address.** A kernel handed to another kernel as an ordinary function is never cached on disk, and
   handed over as a first-class function costs 50 us a call. Environments are therefore compiled to one fixed signature
@@ -46,7 +46,7 @@ RandomState = NDArray[np.uint64]
 Reset = Callable[[Floats, Floats, RandomState], None]
 Step = Callable[[Floats, Floats, RandomState, int], tuple[float, int]]
 
-# What decides a trial's numbers: the kernels, what calls them, and what is drawn.
+# The code that determines a trial's numbers: the kernels, their callers, and the draws.
 _COMPILER = Compiler(
     "kernels",
     Path(__file__).parent.parent,
@@ -101,12 +101,12 @@ def _address(function: Callable[..., Any], signature: object) -> int:
     return int(compiled.address)
 
 
-# Compiled code is freed with the object that holds it; an address alone would dangle.
+# Compiled code is freed with the object that holds it; the address would dangle.
 _ALIVE: list[object] = []
 
 
 def _function_at(signature: object) -> Callable[[Any], Any]:
-    """Return a kernel-side function that makes a callable of an address."""
+    """Return a kernel-side function that turns an address into a callable."""
     if INTERPRETED:
         return lambda function: function
 
@@ -129,8 +129,8 @@ reset_at: Callable[[int], Reset] = _function_at(_RESET_SIGNATURE)
 #: ``step_at(address)``, inside a kernel: the step function at that address.
 step_at: Callable[[int], Step] = _function_at(_STEP_SIGNATURE)
 
-#: The C type of a Python function that kernels call: takes an action, returns a status. It takes the interpreter's lock
-#: by itself, 0.25 us a call.
+#: The C type of a Python function that kernels call: takes an action, returns a status. It acquires the interpreter's
+#: lock, 0.25 us a call.
 Callback = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 #: ``callback_at(address)``, inside a kernel: the `Callback` at that address.
 callback_at: Callable[[int], Callable[[int], int]] = Callback if INTERPRETED else _function_at(types.int64(types.int64))

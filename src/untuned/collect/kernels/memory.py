@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 _CACHE_LINE = 64
 
-#: Rows come in multiples of so many numbers, so that unrolled vector loops over them have no remainder.
+#: The length of rows is a multiple of this, so that unrolled vector loops over them have no remainder.
 LANES = 16
 
 

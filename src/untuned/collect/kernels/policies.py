@@ -5,13 +5,13 @@ import numpy as np
 from untuned.collect.kernels.jit import Floats, RandomState, kernel
 from untuned.collect.kernels.rng import uniform
 
-#: Preferences of a softmax policy are cut off here, so that no probability is ever 0 and no exponential overflows.
+#: Preferences of a softmax policy are clipped here, so that no probability is 0 and no exponential overflows.
 LIMIT = 32.0
 
 
 @kernel(inline=True)
 def greedy(values: Floats) -> int:
-    """Return the first maximum; the first NaN counts as the maximum, so that what diverged keeps acting."""
+    """Return the first maximum; the first NaN counts as the maximum, so that a diverged agent keeps acting."""
     best = 0
     for each in range(1, values.size):
         if values[each] > values[best] or (np.isnan(values[each]) and not np.isnan(values[best])):
@@ -29,11 +29,11 @@ def epsilon_greedy(values: Floats, epsilon: float, random: RandomState) -> int:
 
 @kernel(inline=True)
 def softmax(preferences: Floats, probabilities: Floats) -> None:
-    """Write the softmax of the preferences, each cut off at +-LIMIT, into ``probabilities``."""
+    """Write the softmax of the preferences, clipped at +-LIMIT, into ``probabilities``."""
     total = 0.0
     for each in range(probabilities.size):
         preference = preferences[each]
-        # NaN is neither above nor below, and stays.
+        # NaN is neither above nor below, so it stays.
         if preference > LIMIT:
             preference = LIMIT
         elif preference < -LIMIT:

@@ -1,7 +1,7 @@
-"""Random numbers for kernels: xoshiro256++ with its state in the caller's hands.
+"""Random numbers for kernels: xoshiro256++ with its state owned by the caller.
 
-The state is four 64-bit words per trial, filled from a digest of what the trial is, so that adding an algorithm or
-changing the number of workers changes no other trial. Algorithm: Blackman and Vigna, "Scrambled linear
+The state is four 64-bit words per trial, filled from a digest of the trial's key, so that adding an algorithm or
+changing the number of workers does not change other trials. Algorithm: Blackman and Vigna, "Scrambled linear
 pseudorandom number generators", ACM TOMS 47(4), 2021.
 """
 
@@ -29,11 +29,11 @@ def random_state(*key: int | str) -> RandomState:
     Parameters
     ----------
     *key
-        What names the stream: numbers and texts.
+        The key of the stream: numbers and strings.
     """
     digest = hashlib.blake2b(digest_size=32, person=b"untuned-random")
     for part in key:
-        # bool is an int to Python, numpy's integers are not: both mean their value here.
+        # In Python bool is an int, NumPy's integers are not: both stand for their value here.
         text = part if isinstance(part, str) else str(int(part))
         encoded = text.encode()
         digest.update(b"s" if isinstance(part, str) else b"i")

@@ -3,5 +3,5 @@
 RUNNING = 0
 #: The task itself ended: the goal was reached, or the pole fell.
 TERMINATED = 1
-#: The time was up. The paper's agents treat this as the end all the same.
+#: The step limit was reached. The paper's agents treat this as a normal end.
 TRUNCATED = 2

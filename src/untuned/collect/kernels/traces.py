@@ -1,9 +1,9 @@
 """The loops over features: weights, their traces, and products with the features of the next state, in one pass.
 
-The change of the weights that a step decides on is put off until the next step's pass. That pass brings the weights up
-to date, decays the trace, adds the gradient, and multiplies both with the next features: value = weights.phi' and
-overlap = trace.phi'. Once the next change is known, the changed weights' value is value + change * overlap, and no
-second pass is needed. Indices are unsigned: a signed one might count from the end, which stops vectorising.
+The weight change that a step decides on is deferred to the next step's pass. That pass updates the weights, decays the
+trace, adds the gradient, and multiplies both with the next features: value = weights.phi' and overlap = trace.phi'.
+Once the next change is known, the changed weights' value is value + change * overlap, and no second pass is needed.
+Indices are unsigned: a signed one might count from the end, which prevents vectorising.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ from untuned.collect.kernels.jit import Floats, kernel
 
 Rows = NDArray[Any]
 
-#: A trace below this is forgotten. It would become subnormal, which costs digits and time; and even where weights
-#: overflow, nothing it could still add would change them.
+#: A trace below this is set to 0. It would become subnormal, which costs digits and time; and it is too small to change
+#: any weight, even one that overflows.
 FORGOTTEN = 2.0**-1000
 
 #: Going through a list of traces costs this many times more per trace than going through all in order.
@@ -36,9 +36,9 @@ def advance_along(
     gradient: float,
     guarded: bool,
 ) -> tuple[float, float]:
-    """Bring one row up to date, its trace growing by ``gradient`` times the old features; return value and overlap.
+    """Update one row, its trace growing by ``gradient`` times the old features; return value and overlap.
 
-    ``guarded`` where the trace may be NaN, as a diverged policy's is: a step that is skipped then changes nothing.
+    ``guarded`` where the trace may be NaN, as after divergence: a skipped step then changes nothing.
     """
     real = weights.dtype.type
     change_ = real(change)
@@ -61,7 +61,7 @@ def advance_along(
 def advance(
     weights: Rows, traces: Rows, row: int, phi: Rows, new: int, change: float, decay: float
 ) -> tuple[float, float]:
-    """Bring one row up to date whose trace only decays; return value and overlap."""
+    """Update one row whose trace only decays; return value and overlap."""
     real = weights.dtype.type
     change_ = real(change)
     decay_ = real(decay)
@@ -91,9 +91,9 @@ def finish_along(
     last: float,
     number: int,
 ) -> None:
-    """Make the change put off, decay the trace and add the gradient, and make the episode's last change, ``last``.
+    """Make the deferred change, decay the trace and add the gradient, and make the episode's last change, ``last``.
 
-    ``number`` features, not the zeros after them: infinity times zero is NaN, and must not get there.
+    Only ``number`` features, not the zeros after them: infinity times zero is NaN.
     """
     decay_ = weights.dtype.type(decay)
     gradient_ = weights.dtype.type(gradient)
@@ -105,7 +105,7 @@ def finish_along(
 
 @kernel
 def add(weights: Rows, traces: Rows, row: int, change: float, number: int) -> None:
-    """Make a change of one row now: of ``number`` features, not of the zeros after them."""
+    """Change ``number`` features of one row immediately, not the zeros after them."""
     change_ = weights.dtype.type(change)
     if change_ != 0.0:
         for i in range(np.uint64(number)):
@@ -123,7 +123,7 @@ def product(weights: Rows, row: int, phi: Rows, new: int) -> float:
 
 @kernel(inline=True)
 def as_weight(weights: Rows, number: float) -> float:
-    """Return a number as a weight can hold it: infinite, in single precision, where a double is not."""
+    """Return a number in the precision of weights: in single precision it may become infinite."""
     return np.float64(weights.dtype.type(number))
 
 

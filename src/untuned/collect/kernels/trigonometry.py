@@ -1,4 +1,4 @@
-"""Sine and cosine of one angle together, inline; and angles brought back into one turn.
+"""Sine and cosine of one angle together, inline; and wrapping angles to one turn.
 
 The C library's functions cost 8 to 10 ns each and cannot be inlined; an Acrobot step needs 160 of them. These two
 polynomials on [-pi/4, pi/4] cost a fraction of that and stay within a few 1e-16 for the angles that occur here.
@@ -9,7 +9,7 @@ import numpy as np
 
 from untuned.collect.kernels.jit import kernel
 
-#: How far `little_sincos` and `slight_sincos` are exact to rounding: the first terms left out are below 3e-17.
+#: The largest angles of `little_sincos` and `slight_sincos`: the first omitted terms are below 3e-17.
 LITTLE = 0.1
 SLIGHT = 0.03
 
@@ -72,7 +72,7 @@ def sincos(angle: float) -> tuple[float, float]:
 
 @kernel(inline=True)
 def wrapped(angle: float) -> float:
-    """Return the angle within [-pi, pi); an angle there already is returned as it is."""
+    """Return the angle wrapped to [-pi, pi); an angle in that range is returned unchanged."""
     if -np.pi <= angle < np.pi:
         return angle
     return (angle + np.pi) % (2.0 * np.pi) - np.pi

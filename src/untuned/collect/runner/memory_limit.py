@@ -1,4 +1,4 @@
-"""How much memory a trial may take: declared in a study, enforced by the kernel in worker processes."""
+"""The memory limit of a trial: declared in a study, enforced by the operating system in worker processes."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ _UNITS = {
 }
 _FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 
-#: What the error of a library says that got no memory; what PyTorch raises, for one, is not a MemoryError.
+#: Messages of libraries that ran out of memory; PyTorch, for example, does not raise MemoryError.
 _SHORT = re.compile(r"MemoryError|bad_alloc|allocate memory|can't start new thread")
 
 
@@ -37,33 +37,33 @@ def parsed(given: object) -> int | None:
 
 def written(number: int) -> str:
     """Return a number of bytes as text."""
-    # The largest unit that divides it, else bytes: the text is the number, not about it.
+    # The largest unit that divides it, else bytes: the text is exact.
     unit = max((each for each in _UNITS if number % _UNITS[each] == 0), key=lambda each: _UNITS[each])
     return f"{number // _UNITS[unit]} {unit}"
 
 
 def is_shortage(failure: str | None) -> bool:
-    """Return whether a failure's text says that there was no more memory."""
+    """Return whether a failure's text says that memory ran out."""
     return failure is not None and _SHORT.search(failure) is not None
 
 
 def taken() -> int:
-    """Return how many bytes this process takes, as the limit counts them; raises InvalidInput as `limited`."""
+    """Return how many bytes this process uses, as the limit counts them; raises InvalidInput like `limited`."""
     _check_system()
     return int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextlib.contextmanager
 def limited(most: int | None) -> Iterator[None]:
-    """Let this process take no more bytes within the block: beyond that, allocating memory fails.
+    """Limit the memory of this process within the block: beyond it, allocations fail.
 
-    What counts is the process's private, writable memory, all of it: what the interpreter and libraries took
-    before is in it, code of libraries and reservations of addresses are not.
+    All private, writable memory of the process counts, including that of the interpreter and libraries; code of
+    libraries and reserved addresses do not.
 
     Raises
     ------
     InvalidInput
-        On a system that cannot do that.
+        On a system without this limit.
     """
     if most is None:
         yield

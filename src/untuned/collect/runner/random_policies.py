@@ -1,4 +1,4 @@
-"""Scores of random policies: what random policy search finds in built-in environments.
+"""Scores of random policies: the results of random policy search in built-in environments.
 
 The set of policies: the action with the largest value, values linear in the agents' features (a table where states are
 counted, else the Fourier basis with coupled frequencies up to 3), every weight uniform on [-1, 1]. A policy's score is
@@ -36,11 +36,11 @@ def random_policies(
     environments
         Names, as of `untuned.environment`.
     policies
-        How many policies in each, 500 by default.
+        Number of policies in each, 500 by default.
     episodes
-        How many episodes each plays, 3 by default; its score is the mean return.
+        Number of episodes of each, 3 by default; its score is the mean return.
     seed
-        The seed and the name decide all numbers.
+        The seed and the name determine all numbers.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def _scores(place: RunnableEnvironment, policies: int, episodes: int, seed: int)
         if isinstance(place.states, DiscreteStates)
         else Fourier(place.states.ranges, _ORDER, _ORDER)
     )
-    # Greedy, and it never learns.
+    # Greedy, and without learning.
     agent = Sarsa(features, discount=1.0, trace_decay=0.0, epsilon=0.0, step_size=1.0)
     found = np.empty(policies)
     for number in range(policies):

@@ -1,6 +1,6 @@
 """One trial: draw the dynamics, draw the hyperparameters, learn, then play with learning off.
 
-All randomness of a trial comes from one stream that is filled from its key: the study's seed, the two names and the
+All randomness of a trial comes from one stream that is seeded from its key: the study's seed, the two names and the
 trial's number. The same key gives the same trial to the bit on the same machine with the same build, whatever else runs
 at the same time.
 """
@@ -34,23 +34,23 @@ from untuned.errors import InvalidInput, Stopped
 #: The types that weights may have, by name.
 PRECISIONS: dict[str, type[np.float64] | type[np.float32]] = {"float64": np.float64, "float32": np.float32}
 
-#: Work is handed to kernels in pieces of about this many seconds, the first one of so many episodes.
+#: Kernels work in pieces of about this many seconds, the first of this many episodes.
 _PIECE = 0.2
 _FIRST_PIECE = 4
 
 
 def described(error: BaseException) -> str:
-    """Return an error in a line: its kind, what it says, and where it was raised."""
+    """Return an error in one line: its type, its message, and where it was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}"[: LONGEST_FAILURE - len(where)] + where
 
 
 class ForAgents(Protocol):
-    """What can be described to compiled agents, such as what `from_gymnasium` returns."""
+    """An environment that can be described to compiled agents, such as the result of `from_gymnasium`."""
 
     def for_agents(self) -> RunnableEnvironment:
-        """Return the environment as compiled agents see it; raises InvalidInput where they cannot run in it."""
+        """Return the environment in the form for compiled agents; raises InvalidInput if they cannot run in it."""
 
 
 def run_trial(
@@ -71,18 +71,18 @@ def run_trial(
     environment
         An environment, the name of one (`untuned list environments`), or what `from_gymnasium` returns.
     seed, trial
-        The study's seed and the trial's number; together with the two names they decide all that is random.
+        The study's seed and the trial's number; together with the two names they determine everything random.
     precision
         The type of the agent's weights over features; "float32" is faster with many of them. Tables are always in
         double precision.
     stop
-        Polled between episodes, a few times a second where these are short; when it returns True, `Stopped` is raised.
+        Polled between episodes, several times per second if these are short; True raises `Stopped`.
 
     Returns
     -------
     result
-        With a ``failure`` and without a score when an environment that is stepped from Python raised an error, or
-        returned a number that is not finite.
+        A result with a ``failure`` and without a score if an environment that is stepped from Python raised an error,
+        or returned a number that is not finite.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def run_trial(
 
 
 class _Lived(NamedTuple):
-    """What a trial leaves: what was drawn, what learned, and its returns, up to a failure."""
+    """The raw results of a trial: its draws, its learner, and its returns, up to a failure."""
 
     draw: Draw
     dynamics: Mapping[str, float]
@@ -166,7 +166,7 @@ def _learn_and_play(
     precision: str,
     stop: Callable[[], bool] | None,
 ) -> _Lived:
-    """Return what a trial leaves. Everything that decides its numbers is in here: fingerprints start from here."""
+    """Return the raw results of a trial. Everything that determines its numbers is here: fingerprints start here."""
     assert place.budget.episodes is not None
     random = random_state(seed, chosen.name, place.name, trial)
     returns = np.zeros(place.budget.episodes)
@@ -212,6 +212,6 @@ def _in_pieces(
         check()
         done += size
         spent = time.perf_counter() - begin
-        # Longer pieces, but not much longer at once: episodes tend to change their length.
+        # Grow slowly: episodes tend to change their length.
         size = max(1, min(8 * size, int(size * _PIECE / max(spent, 1e-6))))
     return steps

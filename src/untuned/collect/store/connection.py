@@ -60,7 +60,7 @@ def damaged(path: Path, what: str) -> StoreError:
     folder, what = shlex.quote(str(path.parent)), what[:300]
     return StoreError(
         f"{path} is damaged ({what}): bring back a copy; or untuned repair {folder} keeps what is intact, and running "
-        f"the study again collects the rest anew. untuned check {folder} lists all damage"
+        f"the study again collects the rest. untuned check {folder} lists all damage"
     )
 
 
@@ -89,7 +89,7 @@ def explained(path: Path) -> Iterator[None]:
         raise damaged(path, f"{type(error).__name__}: {str(error)[:200]}") from error
 
 
-#: What reading rows leads to that no store has: text where a number belongs, arrays of odd sizes, deep nesting.
+#: Errors of reading rows that no valid store has: text where a number belongs, arrays of odd sizes, deep nesting.
 MALFORMED = (
     AttributeError,
     LookupError,

@@ -1,4 +1,4 @@
-"""What is damaged in a store, trial by trial, and a new store of what is not."""
+"""Finding damaged trials in a store, and making a new store of the intact ones."""
 
 import contextlib
 import itertools
@@ -81,7 +81,7 @@ def repaired(folder: Path, tell: Verified | None = None) -> Repaired:
     folder
         The study's.
     tell
-        Called now and then with the number of trials that were read, and how many there are.
+        Called repeatedly with the number of trials read so far, and the total.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _copied(store: Store, race: tuple[str, ...], fresh: Store) -> int:
 
 @contextlib.contextmanager
 def _noted(found: list[str]) -> Iterator[None]:
-    """Note the error of a store instead of raising it."""
+    """Record the error of a store instead of raising it."""
     try:
         yield
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""The writer's lock: one process writes a study at a time, and the lock ends with the process, however that ends.
+"""The writer's lock: one process writes a study at a time; the lock is released when the process ends, in any way.
 
 Not `filelock`, which does not name the holder and falls back to marker files: docs/decisions/0016-dependencies.md.
 """
@@ -23,8 +23,8 @@ _LOCKED_BYTE = 2**30
 class WriterLock:
     """The right to write in a folder, held from construction until `release` or the end of the process.
 
-    The operating system releases the lock when the process ends, so no lock can be stale. The file stays, and means
-    nothing by itself; it names the last holder, for the error message of the next writer.
+    The operating system releases the lock when the process ends, so no lock can be stale. The file stays, but does not
+    mean that the study is locked; it names the last holder, for the error message of the next writer.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class WriterLock:
             os.close(self._file)
             raise StoreError(
                 f"{folder} is being written by {holder}: one writer at a time. Wait for it, or stop it; "
-                "reading is possible all the while"
+                "reading is possible meanwhile"
             )
         try:
             os.ftruncate(self._file, 0)
@@ -72,7 +72,7 @@ class WriterLock:
             os.register_at_fork(after_in_child=lambda: _let_go(reference))
 
     def release(self) -> None:
-        """Let the next writer in."""
+        """Release the lock."""
         if self._file is not None:
             # Closing is not enough: a process forked just now may not have closed its copy yet.
             _give_back(self._file)
@@ -85,7 +85,7 @@ class WriterLock:
             self._file = None
 
 
-#: The disk is full, or what this user may use of it.
+#: The disk or this user's quota is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 

@@ -1,4 +1,4 @@
-"""`Store`: a study's results on disk, with one writer and any number of readers; a trial that was reported is safe."""
+"""`Store`: a study's results on disk, with one writer and any number of readers; committed trials are durable."""
 
 import contextlib
 import dataclasses
@@ -64,8 +64,8 @@ _READ = tuple(name for name in (*SCORE_COLUMNS, *RECORD_COLUMNS) if name not in 
 def _select(without: Collection[str], *, scan: bool = False) -> str:
     """Return the query of a cell's rows from a trial's number on; columns of ``without`` are NULL, unread.
 
-    With ``scan``, rows come as they lie in the file, from a place on instead of a number: no index is used, which
-    numbers that are out of order would lead astray.
+    With ``scan``, rows come in the order of the file, from an offset on instead of a number: no index is used, because
+    numbers that are out of order would mislead it.
     """
     columns = ", ".join("NULL" if name in without else name for name in _READ)
     which = (
@@ -206,7 +206,7 @@ class Store:
                     # A killed process loses nothing it committed in any mode, since the operating system has it.
                     # NORMAL may lose the last commits to a power cut, though it never damages the file; FULL waits
                     # for the disk at every commit and loses none. In batches of a hundred and more that costs
-                    # little, and trials that are added one by one took long to run.
+                    # little, and trials that are added one by one took long to run anyway.
                     connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA journal_mode = WAL")
                     # SQLite opens a file without write permission; fail now rather than at the first trial.
@@ -462,7 +462,7 @@ class Store:
         Parameters
         ----------
         tell
-            Called now and then with the number of trials that were read, and how many there are.
+            Called repeatedly with the number of trials read so far, and the total.
         """
         from untuned.collect.store.damage import damage_of
 
@@ -559,7 +559,7 @@ class Store:
         other
             The shard's folder.
         advance
-            Called now and then with the number of trials that were read.
+            Called repeatedly with the number of trials read so far.
 
         Raises
         ------
@@ -773,7 +773,7 @@ class Store:
     def _read(
         self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True, scan: bool = False
     ) -> list[tuple[Row, str | None]]:
-        """Return up to so many rows of a cell, and what is wrong with each.
+        """Return up to ``most`` rows of a cell, and what is wrong with each.
 
         They begin at a trial's number; with ``scan`` at a place in the file's own order.
         """
@@ -805,7 +805,7 @@ class Store:
         return None if right else f"the checksum of {which} is wrong"
 
     def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
-        """Return up to so many rows of a cell from a trial's number on, with their checksums verified."""
+        """Return up to ``most`` rows of a cell from a trial's number on, with their checksums verified."""
         rows = []
         for row, complaint in self._read(algorithm, environment, start, most, returns=returns):
             if complaint is not None:

@@ -1,4 +1,4 @@
-"""A study's facts: whatever its author keeps there, of which the store itself needs a few."""
+"""A study's facts: anything its author keeps there; the store itself needs a few of them."""
 
 import json
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ class StudyFacts:
         }
 
     def wanting(self, wanted: Mapping[tuple[str, str], int]) -> dict[str, Any]:
-        """Return these facts with other numbers of trials, by (algorithm, environment)."""
+        """Return these facts with new numbers of trials, by (algorithm, environment)."""
         by_environment: dict[str, dict[str, int]] = {}
         for (algorithm, environment), count in wanted.items():
             by_environment.setdefault(environment, {})[algorithm] = count
@@ -105,7 +105,7 @@ class StudyFacts:
 
     @classmethod
     def of(cls, facts: Mapping[str, object]) -> "StudyFacts":
-        """Return the facts after a look at those the store needs.
+        """Return the facts, after checking those that the store needs.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class StudyFacts:
         )
 
 
-#: What counts of an algorithm or environment that has a fingerprint; that stands for the rest.
+#: What counts of an algorithm or environment with a fingerprint, which covers everything else.
 _COUNTED = ("name", "version", "fingerprint", "score_range", "retired", "kernels")
 
 
@@ -153,7 +153,7 @@ def _lasting(entry: Any) -> Any:
 
 
 def _entries(field: str, listed: object) -> dict[str, dict[str, Any]]:
-    """Return what is said of each, by name."""
+    """Return the facts of each, by name."""
     entries: dict[str, dict[str, Any]] = {}
     if not isinstance(listed, list) or not listed:
         raise InvalidInput(f"{field} of the facts are {listed!r}: pass a list of names, or of mappings with a 'name'")

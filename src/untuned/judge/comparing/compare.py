@@ -16,7 +16,7 @@ from untuned.judge.pool import pools
 from untuned.judge.summaries.normalisations import MinMax
 from untuned.scores import Floats, ScoreTable
 
-#: Called with the name of the step, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and the total.
 Progress = Callable[[str, int, int], None]
 _STEPS = 9
 
@@ -42,7 +42,7 @@ def compared(
     workers
         How many threads; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     """
     if len(table.algorithms) < 2:
         raise InvalidInput("ways of evaluating compare algorithms: give scores of two or more")

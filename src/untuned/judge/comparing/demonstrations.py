@@ -1,4 +1,4 @@
-"""The paper's arguments about ways of evaluating, measured on the scores at hand. Estimates only, without intervals."""
+"""The paper's arguments about ways of evaluating, measured on the given scores. Estimates only, without intervals."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,15 +13,15 @@ from untuned.judge.summaries.normalisations import MinMax
 from untuned.judge.summaries.statistics import STATISTICS
 from untuned.scores import Floats, ScoreTable
 
-#: How many copies of an environment are added.
+#: Numbers of copies of an environment that are added.
 COPIES = (1, 3, 10)
-#: Environments that are copied in turn, at most.
+#: The largest number of environments that are copied, one at a time.
 MOST_COPIED = 60
 #: How far below the lowest score the terrible algorithm is, in spreads, where no range is declared.
 BELOW = 10.0
 
 GAME, EQUAL, MIN_MAX = "the game's weights", "equal weights", "min-max-normalised means"
-#: Of copies that count as what is copied.
+#: Name suffix of ways where copies count as one environment.
 DECLARED = ", with the copies declared a family"
 
 
@@ -84,7 +84,7 @@ def ratios(table: ScoreTable, found: Sequence[Way]) -> Demonstration:
 
 
 def terrible(table: ScoreTable) -> Demonstration:
-    """Return what one more algorithm does that is worse than all others everywhere.
+    """Return the effect of adding an algorithm that is worse than all others everywhere.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _with_terrible(table: ScoreTable) -> ScoreTable:
 
 
 def copies(table: ScoreTable) -> Demonstration:
-    """Return how far copies of one environment move every way.
+    """Return how far copies of one environment move the scores of every way.
 
     Parameters
     ----------
@@ -218,12 +218,12 @@ def _by_percentiles(z_aer: Floats, shares_of: Callable[[list[int]], Floats] | No
         share_e = np.ones(len(environments)) if shares_of is None else shares_of(environments)
         return aggregate(z_aer[:, environments], np.repeat(share_e[:, None] / (n * share_e.sum()), n, axis=1))
 
-    # The game takes two environments.
+    # The game needs two environments.
     return {GAME: game, EQUAL: equal} if z_aer.shape[1] > 1 else {EQUAL: equal}
 
 
 def _shares(environments: list[int]) -> Floats:
-    """Return what each environment counts if it and its copies are a family."""
+    """Return the weight of each environment if it and its copies are a family."""
     return np.array([1.0 / environments.count(each) for each in environments])
 
 

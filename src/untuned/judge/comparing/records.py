@@ -1,4 +1,4 @@
-"""What a comparison of ways to evaluate found: records only."""
+"""Results of comparing ways of evaluating: records only."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from untuned.errors import UnknownName
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import listed
 
-#: What stands behind a conclusion: a probability that holds, one that is aimed at, or none.
+#: What supports a conclusion: a guaranteed probability, a nominal one, or none.
 Promise = Literal["guaranteed", "approximate", "none"]
 Bools = NDArray[np.bool_]
 
@@ -31,7 +31,7 @@ class Way:
     promise
         ``"guaranteed"``, ``"approximate"`` or ``"none"``.
     reading
-        What counts as its conclusion that one algorithm is better than another.
+        How it concludes that one algorithm is better than another.
     value_a, low_a, high_a
         Its number of every algorithm, and the interval; NaN where it has none.
     better_ab
@@ -39,7 +39,7 @@ class Way:
     higher_is_better
         Whether larger numbers are better.
     notes
-        What a reader must know of it.
+        Notes for readers.
     """
 
     name: str
@@ -132,9 +132,9 @@ class MethodComparison:
     scores
         The scores.
     delta
-        The probability that intervals may or aim to miss.
+        The guaranteed or nominal probability that intervals miss.
     resamples, seed
-        Of bootstraps.
+        Number of bootstrap resamples, and their seed.
     ways
         The ways.
     skipped
@@ -144,7 +144,7 @@ class MethodComparison:
     demonstrations
         Arguments about ways, measured on these scores.
     notes
-        What a reader must know: what the guaranteed ways promise and on which condition, and what limits others.
+        Notes for readers: the guarantee and its conditions, and the limits of the other ways.
     """
 
     scores: ScoreTable

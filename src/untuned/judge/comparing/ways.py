@@ -1,4 +1,4 @@
-"""The ways of evaluating that are compared. Each is what its users do, conclusions included."""
+"""The ways of evaluating that are compared. Each draws the conclusions that its users draw."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,14 +30,14 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is common to all ways.
+    """The data and options that all ways share.
 
     Parameters
     ----------
     table
         The scores.
     judging
-        Delta, resamples, seed and families; what else it says is not used.
+        Delta, resamples, seed and families; the other options are not used.
     workers
         How many threads; no number depends on it.
     findings
@@ -98,7 +98,7 @@ def ways(asked: Asked, step: Step) -> tuple[tuple[Way, ...], tuple[tuple[str, st
     return tuple(found), tuple(skipped)
 
 
-# With verdicts of their own.
+# Ways with their own verdicts.
 
 
 def guaranteed(asked: Asked) -> Iterator[Way]:
@@ -182,7 +182,7 @@ def _published(method: str) -> Callable[[Asked], Iterator[Way]]:
     return evaluate
 
 
-# Known from elsewhere.
+# Other common ways.
 
 
 def familiar(asked: Asked) -> Iterator[Way]:
@@ -355,7 +355,7 @@ def _apart(low_a: Floats, high_a: Floats) -> Bools:
     return found
 
 
-#: Relative differences below this are the order of summation.
+#: Relative differences below this come from the order of summation.
 _ROUNDING = 1e-9
 
 

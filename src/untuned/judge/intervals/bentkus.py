@@ -1,4 +1,4 @@
-"""Bentkus's bound: the best that hinge functions say of an average that no convex function finds worse than a binomial.
+"""Bentkus's bound: the best bound by hinge functions, for an average smaller than a binomial in convex order.
 
 As in `untuned.judge.intervals.kl`, E f(T U) <= E f(Bin(T, z)) for every convex f. With f(x) = (x - k)+,
 
@@ -60,7 +60,7 @@ def lower_limit(u: float, trials: int, nats: float) -> float:
         unit = log_probability(trials, q, k + 1)
         odds = q / (1.0 - q)
         here = (k + 1.0) / ((trials - k) * odds)
-        # One k down as long as the ratio gets smaller, which it does up to a point and never again.
+        # Decrease k as long as the ratio gets smaller: it first decreases, then increases.
         while k > 0 and excess >= (x - k) * (tail + here):
             tail += here
             excess += tail

@@ -1,4 +1,4 @@
-"""Intervals that hold at all times at once: look whenever you like, as often as you like, and stop when you want.
+"""Anytime-valid intervals: they hold however often you look at the results and whenever you stop.
 
 A gambler who bets against z <= z0 on b trials of a and b of r, paired, multiplies the money by
 
@@ -8,14 +8,14 @@ h the payoff of the pair. Pairs are independent with mean payoff z, so on averag
 z0))^b: 1 if z = z0, less if z is smaller. That is true of every pairing, hence of the average over all of them
 (`untuned.judge.intervals.betting_averages`), which varies less. Blocks of 20 trials in order of arrival are
 independent, so the money after 1, 2, ... blocks is a nonnegative supermartingale, for every tilt s and for the average
-over a few. Ville's inequality: the probability that it *ever* gets to 2/level is at most level/2. The lower limit is
-the largest z0 at which it ever got there, so that later trials never widen it; the upper one is found with the roles
-exchanged.
+over a few. Ville's inequality: the probability that it *ever* reaches 2/level is at most level/2. The lower limit is
+the largest z0 at which it ever reached that, so that later trials never widen it; the upper one is found with the
+roles exchanged.
 
-Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the trials in
-their order, made or not: how it was decided which to make, and when to look, does not matter, nor does it if one sample
-is ahead of the other. The price is a width somewhat above that of a fixed sample, and that trials after the last full
-block count only when the block is full: inside a block, the average over pairings is not a martingale.
+Guaranteed for independent trials, whatever the distributions, ties included. The inequality is about the sequence of
+trials, run or not: the rule that decides which to run and when to look does not matter, nor whether one sample is
+ahead of the other. The price is a somewhat larger width than that of a fixed sample, and that trials after the last
+full block count only when the block is full: inside a block, the average over pairings is not a martingale.
 
 Algorithms declared identical share their trials, first trials first, then second ones (`comparisons.in_order`). All of
 the above is true of them as long as earlier trials keep their places, that is, if they have equally many trials
@@ -69,7 +69,7 @@ def percentile_intervals(
 
 @kernel
 def lower_limit(first: Floats, second: Floats, w: Floats, nats: float, block: int) -> float:
-    """Return the largest z0 against which betting ever got to exp(``nats``), or less by a rounding; 0 without any."""
+    """Return the largest z0 against which betting ever reached exp(``nats``), rounded down; 0 if there is none."""
     blocks = min(first.size, second.size) // block
     won = np.zeros(w.size)
     rejected = 0.0
@@ -78,7 +78,7 @@ def lower_limit(first: Floats, second: Floats, w: Floats, nats: float, block: in
         averages = pairing_averages(first[start:end], second[start:end])
         for g in range(w.size):
             won[g] += log_polynomial(averages, w[g])
-        # Sums of so many logarithms are off by less than this.
+        # The rounding error of the sums of logarithms is below this.
         goal = nats + 1e-12 * (1.0 + end)
         if log_money(won, w, end, rejected) < goal:
             continue

@@ -1,4 +1,4 @@
-"""One interval for every two samples that meet, read in both directions: what the methods for pairs have in common.
+"""One interval per pair of samples, read in both directions: shared by all methods that compare pairs.
 
 z[a, e, r] + z[r, e, a] = 1 by mid-ranks, so an interval [low, high] on the one is [1 - high, 1 - low] on the other. A
 method finds the ends for every unordered pair of owners once; here they are enumerated, and laid out for all
@@ -15,7 +15,7 @@ from untuned.judge.percentiles import SELF, Percentiles
 from untuned.judge.pool import Pool
 from untuned.scores import Floats, Ints, ScoreTable
 
-# Ends are multiples of this: of those, x and 1 - x are both exact.
+# Ends are multiples of this, so that x and 1 - x are both exact.
 _STEP = 2.0**-53
 
 
@@ -70,7 +70,7 @@ def from_wins(
     level: float,
     lower_limits: Callable[[Floats, Ints, float, Floats], None],
 ) -> tuple[Floats, Floats]:
-    """Return lower and upper ends [a, e, r] for a method that looks at nothing but the shares of pairs that were won.
+    """Return lower and upper ends [a, e, r] for a method that uses only the shares of pairs that were won.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def from_wins(
 
 
 def level_of_each(pools: Sequence[Pool], estimates: Percentiles, delta: float) -> float:
-    """Return the level of one interval: there is one for every two samples that meet, whichever way it is read."""
+    """Return the level of one interval: there is one for every unordered pair of samples."""
     return delta / max(comparisons(pools, estimates).z.size, 1)
 
 
@@ -103,10 +103,10 @@ def possible(pools: Sequence[Pool]) -> int:
 def in_order(table: ScoreTable, pool: Pool, e: int) -> list[Floats]:
     """Return the scores of every owner on environment number ``e`` in the order of their arrival.
 
-    Where an owner has several cells, the first trials of all come before the second ones, and so on: what is there
-    stays where it is while the cells grow together. First trials are in the order of the algorithms' names, which does
-    not change with the order of the table. In a race cells grow together round by round, so what exceeds the smallest
-    belongs to a round that is not complete, and is left out: it would have another place later.
+    Where an owner has several cells, the first trials of all come before the second ones, and so on: existing trials
+    keep their positions while the cells grow together. First trials are in the order of the algorithms' names, so the
+    order of the table does not matter. In a race cells grow together round by round, so trials beyond the smallest
+    cell belong to an incomplete round, and are left out: their position would change later.
     """
     found = []
     for owner in range(pool.sizes.size):

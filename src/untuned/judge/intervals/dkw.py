@@ -59,7 +59,7 @@ class Band:
     def quantiles(self, levels: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return the quantile function at ``levels`` in (0, 1): estimate, lower and upper bound.
 
-        The bounds are the ends of the support where the band says nothing more.
+        The bounds are the ends of the support where the band gives no tighter ones.
         """
         levels = np.asarray(levels, dtype=np.float64)
         lowest, highest = self.support
@@ -121,7 +121,7 @@ def mean_interval(scores: Floats, delta: float, support: Range) -> tuple[float, 
     epsilon = float(margin(total, delta))
     kept = np.clip(np.arange(1, total + 1) / total - epsilon, 0.0, None)
     kept = np.diff(kept, prepend=0.0)
-    # What is left of the sample without its bottom epsilon; read backwards, without its top.
+    # The sample without its bottom epsilon; read backwards, without its top.
     high = float(np.dot(kept, ascending)) + epsilon * support[1]
     low = float(np.dot(kept, ascending[::-1])) + epsilon * support[0]
     return low, high
@@ -169,10 +169,10 @@ def percentile_intervals(
         The level of each band. Divided by the number of bands it makes all intervals hold together: when all bands
         hold, all intervals do.
     payoff
-        What a tie counts.
+        The payoff of a tie.
     sizes
-        The numbers of trials that decide how wide bands are, of every owner on every environment; by default those
-        there are. Others say what intervals would be with more trials of the same distributions.
+        Numbers of trials, of every owner on every environment, that determine the width of the bands; by default the
+        actual ones. Larger ones give the intervals of more trials with the same distributions.
     """
     n, m = pools[0].owner_of.size, len(pools)
     low_aer = np.empty((n, m, n))
@@ -211,7 +211,7 @@ def _extremes(
     count = sizes.size
     total = scores.size
     seen = np.zeros(count, dtype=np.int64)
-    # The band's two functions, before and at the present point.
+    # The band's two functions, before and at the current point.
     below_before = np.zeros(count)
     below_here = np.zeros(count)
     above_before = np.zeros(count)
@@ -276,7 +276,7 @@ def _add(
     low: Floats,
     high: Floats,
 ) -> None:
-    """Add what owner ``a`` has at the present point, against every reference."""
+    """Add the mass of owner ``a`` at the current point, against every reference."""
     falling = above_here[a] - above_before[a]
     rising = below_here[a] - below_before[a]
     for r in range(below_here.size):
@@ -290,7 +290,7 @@ def _intervals(
     if conventions == "paper":
         each = delta / estimates.trials_ae.size
         return percentile_intervals(pools, _observed(pools), each, estimates.payoff)
-    # One band for every sample there is: pooled samples count once, missing ones not at all.
+    # One band for every existing sample: pooled samples count once, missing ones not at all.
     samples = sum(int(np.count_nonzero(pool.sizes)) for pool in pools)
     return percentile_intervals(pools, table.ranges, delta / max(samples, 1), estimates.payoff)
 

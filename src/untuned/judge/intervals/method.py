@@ -1,4 +1,4 @@
-"""`Method`: what an interval method is. Each module here that has one ends with its own, ``METHOD``."""
+"""`Method`: the record of an interval method. Each module with a method ends with its ``METHOD``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,27 +18,27 @@ Intervals: TypeAlias = "Callable[[ScoreTable, Sequence[Pool], Percentiles, float
 
 @dataclass(frozen=True)
 class Method:
-    """A way to get confidence intervals.
+    """A method for confidence intervals.
 
     Attributes
     ----------
     name, title
-        What it is called on the command line and in a report.
+        Its name on the command line and in reports.
     guaranteed
-        Whether it keeps its level whatever the distributions and numbers of trials.
+        Whether it holds its level whatever the distributions and numbers of trials.
     summary
         One line for lists.
     published
-        Whether it is one of the paper's, to which alone the paper's conventions apply.
+        Whether it is one of the paper's methods; the paper's conventions apply to these alone.
     intervals
         The ends of intervals on all percentiles; None for methods that bound aggregates directly.
     anytime
-        Whether it keeps its level when looking at the results decides how many trials are run.
+        Whether it holds its level when results decide how many trials are run.
     block
-        The size of the blocks that it cuts samples into in the order of the rows, which must then not depend on the
-        scores; 0 where the order of rows changes nothing.
+        The size of the blocks that it splits samples into, in row order, which must then not depend on the scores; 0
+        where the order of rows does not matter.
     fixed
-        Whether it is for weights chosen beforehand alone.
+        Whether it works only for weights chosen beforehand.
     """
 
     name: str
@@ -53,5 +53,5 @@ class Method:
 
 
 def payoff_of(conventions: Conventions) -> "Payoff":
-    """Return what a tie counts under ``conventions``."""
+    """Return the payoff of a tie under ``conventions``."""
     return "mid-rank" if conventions == "valid" else "at-most"

@@ -1,4 +1,4 @@
-"""Guaranteed intervals for a fixed number of trials, mostly the narrowest: what all pairings say together.
+"""Guaranteed intervals for a fixed number of trials, mostly the narrowest: tests averaged over all pairings.
 
 Give every trial of the smaller sample, T in number, a partner of its own in the larger one. Without ties the number S
 of pairs that a wins is then exactly Bin(T, z), whatever the distributions, so for every k
@@ -6,7 +6,7 @@ of pairs that a wins is then exactly Bin(T, z), whatever the distributions, so f
     (S - k)+ / E(Bin(T, z0) - k)+
 
 has mean 1 if z = z0, and less if z is smaller. That is true of every pairing, hence of the average over all of them,
-which is a test of z <= z0: by Markov's inequality it gets to 2/level with a probability of at most level/2. By Jensen's
+which is a test of z <= z0: by Markov's inequality it reaches 2/level with probability at most level/2. By Jensen's
 inequality the average over pairings is at least what Bentkus's bound has in its place, (T U - k)+; it is the larger,
 the more S depends on who was paired with whom. Ties are decided so that S is never worse than Bin(T, z) for a convex
 function (`untuned.judge.intervals.pairing_wins`).
@@ -56,7 +56,7 @@ TIED_BLOCK = 200
 #: The second hinge is where the tail is this power of what it is at the first. Chosen by measuring: between 1.4 and 1.8
 #: widths differ by 2 or 3 %, narrowest near 1.5; only close to z = 0 or 1 more is better, up to a tenth.
 POWER = 1.6
-# Zero for a probability that has a logarithm.
+# The smallest probability that stands for zero, so that it has a logarithm.
 _TINY = 1e-300
 
 
@@ -88,7 +88,7 @@ def percentile_intervals(
 
 
 class _Sample:
-    """A sample in ascending order, and shuffled as often as its comparisons ask for."""
+    """A sample in ascending order, and its shuffles, as many as its comparisons need."""
 
     def __init__(self, scores: Floats, seed: int) -> None:
         self.scores = scores
@@ -102,7 +102,7 @@ class _Sample:
 
 
 def shuffles_for(trials: int) -> int:
-    """Return how many shuffles are averaged for a larger sample of so many trials: as many as cost little."""
+    """Return how many shuffles are averaged, by the size of the larger sample: as many as cost little."""
     return min(max(1000 // trials, 2), 16)
 
 
@@ -152,7 +152,7 @@ def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
     at = 0
     other_at = 0
     for g in range(blocks):
-        # The first blocks get what is left over: so the block of a larger sample is never smaller.
+        # The first blocks get the remainder, so the block of a larger sample is never smaller.
         size = first.size // blocks + (1 if g < first.size % blocks else 0)
         other_size = second.size // blocks + (1 if g < second.size % blocks else 0)
         wins = wins_distribution(first[at : at + size], second[other_at : other_at + other_size])
@@ -185,7 +185,7 @@ def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
 
 @kernel
 def lower_limit(wins: Floats, level: float, power: float) -> float:
-    """Return the smallest z0 that the number of ``wins``, a distribution, does not reject, or less by a rounding.
+    """Return the smallest z0 that ``wins``, the distribution of their number, does not reject, rounded down.
 
     Notes
     -----
@@ -261,7 +261,7 @@ def hinge(trials: int, z0: float, nats: float) -> int:
             k = middle
         else:
             least = middle + 1
-    # Where one k ends and the next begins must not depend on how it was found.
+    # The boundary between one k and the next must not depend on how it was found.
     while k > 0 and hinge_end(trials, k - 1, nats) > z0:
         k -= 1
     while hinge_end(trials, k, nats) <= z0:

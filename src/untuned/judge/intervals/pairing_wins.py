@@ -1,4 +1,4 @@
-"""How many of its trials an algorithm wins if two samples are paired at random: the distribution over all pairings.
+"""The distribution of the number of wins when two samples are paired at random.
 
 Write 1 where a trial of the first sample (row) beats one of the second (column), 0 elsewhere, and let b_0 <= b_1 <= ...
 be the numbers of ones in the columns. Sorted by score the ones form steps, and the numbers of pairings by how many ones
@@ -29,7 +29,7 @@ from untuned.judge.intervals.sorting import ascending
 from untuned.judge.jit import kernel
 from untuned.scores import Floats, Ints
 
-#: Probabilities up to this are left out of a distribution: that makes intervals wider, by nothing that could be seen.
+#: Probabilities up to this are left out of a distribution: that makes intervals wider, by an invisible amount.
 NOTHING = 1e-40
 
 
@@ -41,7 +41,7 @@ def wins_distribution(first: Floats, second: Floats) -> Floats:
     rows = ascending(first)
     columns = ascending(second)
     listed = tie_list(smaller)
-    # For every trial of the second sample: how many of the first beat it, tie with it, and are listed among those.
+    # For every trial of the second sample: how many of the first beat it, tie with it, and win their tie.
     beaten = np.empty(second.size, dtype=np.int64)
     tied = np.zeros(second.size, dtype=np.int64)
     tied_listed = np.zeros(second.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Samples in an order that no user chooses: sorted, and shuffled by a seed that comes from names alone.
+"""Samples in an order that users cannot influence: sorted, then shuffled by a seed that comes from names alone.
 
 A method that reads trials in order would give other intervals for other orders of the same rows, and wrong ones where
 scores decided the order, as in a sorted file. So the order of rows is discarded: a sample is sorted, then permuted. If

@@ -1,4 +1,4 @@
-"""Sorting inside a kernel: NumPy's takes the compiler many times longer than all else there is to compile."""
+"""Sorting inside a kernel: NumPy's takes many times longer to compile than all the rest."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """PBP-t: Student's t on the placements of an algorithm's trials in the reference's sample (the paper's Appendix F).
 
-Approximate, for three reasons: placements are not normal; the reference's sample is taken for its distribution; and a
-sample whose placements are all equal gets an interval of width zero. It is here because the paper has it.
+Approximate, for three reasons: placements are not normal; the reference's sample stands for its distribution; and a
+sample whose placements are all equal gets an interval of width zero. Included because the paper has it.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Wilson's score interval with DeLong's variance: approximate, and the narrowest that is worth having.
+"""Wilson's score interval with DeLong's variance: approximate, the narrowest useful one.
 
 The estimate's variance is V = s_a^2/T_a + s_r^2/T_r, with the sample variances of the placements of the two samples in
-each other. It says how many wins and losses, n = U(1 - U)/V, U is worth, and the interval is Wilson's for so many,
+each other. U is worth n = U(1 - U)/V wins and losses, and the interval is Wilson's for n,
 
     (U - z)^2 = t^2 z(1 - z)/n,
 

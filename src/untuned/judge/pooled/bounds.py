@@ -1,7 +1,7 @@
 """`pooled`: verdicts and bounds for weights chosen beforehand, from evidence pooled over environments.
 
-Four statements share the delta, by parts fixed beforehand: verdicts by closed testing; intervals on scores and on
-differences; by how much weights may change before a verdict falls; and head-to-head comparisons.
+Four statements share delta, in fixed parts: verdicts by closed testing; intervals on scores and on differences; how
+far weights may change before a verdict fails; and head-to-head comparisons.
 """
 
 import math
@@ -35,15 +35,15 @@ from untuned.judge.threads import Progress, counter
 from untuned.scores import Floats, ScoreTable
 from untuned.verdicts import Pairs
 
-#: Parts of delta. What is asked for most often gets most of it; a part of a half costs 0.7 of some ten nats.
+#: Parts of delta. The statements needed most often get most of it; halving a part costs 0.7 of about ten nats.
 VERDICTS, DIFFERENCES, SCORES, CAPS, WINS, WIN_INTERVALS = 0.7, 0.08, 0.04, 0.04, 0.1, 0.04
 
-#: On fewer environments of equal weight than this, or what amounts to that, little adds up: intervals on percentiles
-#: get a part of delta and bound scores, too. Those of the game's ranking, where they are there, do so for nothing.
+#: Below this effective number of environments of equal weight, little evidence adds up: intervals on percentiles get a
+#: part of delta and bound scores, too. Those of the game's ranking, where it exists, do so at no cost.
 SPREAD = 3
 SHARE_OF_BOXES = 0.5
 
-# Of evidence: for differences, for scores above and below, and head to head.
+# Kinds of evidence: for differences, for scores above and below, and head to head.
 _KINDS = 4
 
 METHOD = Method(
@@ -59,7 +59,7 @@ METHOD = Method(
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """What pooled evidence shows, all of it together with probability at least 1 - delta.
+    """Results of pooled evidence, which hold simultaneously with probability at least 1 - delta.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Pooled:
     cap_ab
         How many times its weight an environment may count before "a is better than b" may fail; NaN where it is open.
     head_to_head
-        Every two algorithms against each other alone.
+        Head-to-head comparisons.
     """
 
     bounds: Bounds
@@ -103,15 +103,15 @@ def pooled(
     score_a
         The estimated scores.
     delta
-        The probability that any of it is wrong.
+        The allowed probability that any of it is wrong.
     boxes
-        Intervals on percentiles with a delta of their own, which bound scores and differences, too.
+        Intervals on percentiles with their own delta, which bound scores and differences, too.
     workers
         Threads; no number depends on it.
     anytime
         Whether it holds for any number of looks: evidence is then gathered round by round.
     progress
-        Called with what is done, how much of it, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     """
     n = len(table.algorithms)
     given = weighed(table, pools, q_er)
@@ -135,10 +135,10 @@ def pooled(
     high_ab = closed(np.where(same_ab, 0.0, np.maximum(high_ab, difference_ab)))
     tested = np.any([decided(each.log_e(), VERDICTS * delta) for each in evidence], axis=0)
     better = transitive(tested | (-high_ab.T > 0.0))
-    # All of it holds together: a verdict bounds a difference, too.
+    # All statements hold simultaneously: a verdict bounds a difference, too.
     high_ab = np.where(better.T, np.minimum(high_ab, 0.0), high_ab)
     caps = np.fmax.reduce([each.largest_cap(given.weights_e, nats(CAPS, directions)) for each in evidence])
-    # From there on every weighting is included.
+    # From this cap on, every weighting is included.
     caps = np.minimum(caps, 1.0 / given.weights_e.min())
     return Pooled(
         Bounds(low_a, high_a, 0.0),
@@ -159,7 +159,7 @@ def share_of_boxes(q_er: Floats) -> float:
 
 @dataclass(frozen=True)
 class Looked:
-    """The scores of every round, and how their evidence is gathered."""
+    """The scores of every round, and the options of their evidence."""
 
     rounds: Sequence[Weighed]
     anytime: bool
@@ -175,7 +175,7 @@ class Looked:
 
 
 def lower_limit(looks: Sequence[Evidence], nats: float) -> Floats:
-    """Return up to which number theta was rejected at any look, [a, b]; at least -1."""
+    """Return the largest theta that was rejected at any look, [a, b]; at least -1."""
     found: Floats = np.max([each.lower_limit(nats) for each in looks], axis=0)
     return found
 

@@ -21,9 +21,9 @@ import numpy as np
 from untuned.judge.pooled.evidence import Bools
 from untuned.scores import Floats, Ints
 
-#: Up to so many algorithms weak orders are enumerated: 47,293 of them.
+#: The largest number of algorithms for which weak orders are enumerated: 47,293 of them.
 FEW = 7
-# Larger evidence would overflow, and decides every pair all the same.
+# Larger evidence would overflow; this much decides every pair.
 _MOST = 600.0
 
 
@@ -42,9 +42,9 @@ def _by_all_orders(evidence: Floats, delta: float) -> Bools:
     ruled_out = weights @ evidence.ravel() >= 1.0 / delta
     left = levels[~ruled_out]
     if not len(left):
-        # Evidence against every order, the true one included, has a probability of at most delta, and no answer.
+        # Evidence against every order, the true one included, has probability at most delta: nothing is decided.
         return np.zeros((n, n), dtype=np.bool_)
-    # a is better than b if it is in every order that is left.
+    # a is better than b if it is so in every remaining order.
     return np.array([[(left[:, a] > left[:, b]).all() for b in range(n)] for a in range(n)]) & ~np.eye(n, dtype=bool)
 
 
@@ -58,7 +58,7 @@ def _by_paths(evidence: Floats, delta: float) -> Bools:
 
 
 def transitive(better: Bools) -> Bools:
-    """Return the verdicts with all that follow from them: better than something better is better."""
+    """Return the transitive closure of the verdicts."""
     found = better.copy()
     for j in range(len(found)):
         found |= found[:, j, None] & found[None, j, :]
@@ -69,7 +69,7 @@ def transitive(better: Bools) -> Bools:
 def weak_orders(n: int) -> Ints:
     """Return all weak orders of ``n`` algorithms, [order, algorithm]: levels 0, 1, ..., the better the higher."""
     found = np.array(list(product(range(n), repeat=n)), dtype=np.int64) if n < 5 else _extended(n)
-    # Levels without a gap.
+    # Levels without gaps.
     full = [(found == level).any(axis=1) | (found.max(axis=1) < level) for level in range(n)]
     return found[np.all(full, axis=0)]
 

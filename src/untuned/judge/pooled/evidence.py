@@ -5,7 +5,7 @@ exp(lambda theta), theta = sum of w_e d_e; and so has
 
     E(theta0) = sum over j of pi_j exp(-lambda_j theta0) prod over e of F_e(lambda_j)
 
-one of at most 1 if theta <= theta0. By Markov's inequality it gets to x with a probability of at most 1/x. The stakes
+one of at most 1 if theta <= theta0. By Markov's inequality it reaches x with a probability of at most 1/x. The stakes
 lambda_j depend on weights and numbers of trials alone.
 """
 
@@ -23,24 +23,25 @@ from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 
 Bools = NDArray[np.bool_]
-#: Called with how many more environments are done.
+#: Called with the number of environments just finished.
 Advance = Callable[[int], None]
 
 #: Stakes, as parts of the largest, and their shares of the evidence.
 LADDER = (1.0, 0.5, 0.25)
 SHARES = (0.45, 0.35, 0.2)
-#: The largest stake: a part of the one at which a bet could lose everything; at most the best one for this variance of
-#: a row. Between half and twice these, nothing changes by more than 2 %.
+#: The largest stake: a fraction of the one at which a bet could lose everything; at most the best one for this variance
+#: of a row. Between half and twice these values, results change by at most 2 %.
 TOP = {JOINT: (0.97, 0.03), SPLIT: (2.0, 0.02), DIRECT: (0.97, 0.1), ABOVE: (0.97, 0.03), BELOW: (0.97, 0.03)}
-#: For one of several rounds: stakes per variance of a sum of rows, each for a difference half as large as the one
-#: before, and their shares. Larger ones could lose everything.
+#: For one of several rounds: stakes per variance of a sum of rows, each for half the difference of the previous one,
+#: and their shares. Larger ones could lose everything.
 ROUND_LADDER = (1.5, 0.75, 0.375, 0.1875, 0.094, 0.047, 0.023, 0.012)
 ROUND_SHARES = (0.22, 0.26, 0.22, 0.12, 0.08, 0.05, 0.03, 0.02)
-#: How much the direct comparison of a row varies, compared with the rest: decides how many trials are set aside.
+#: The variance of a row's direct comparison relative to the rest: decides how many trials are set aside.
 DIRECT_SPREAD = 1.2
-#: Arrangements of each environment: at least so many, and as many as deal out so many trials of the largest sample.
+#: Arrangements of each environment: at least the first number, and enough to deal the second number of trials of the
+#: largest sample.
 FEWEST, MOST, DEALT = 4, 256, 20_000
-#: Up to so many algorithms. With more, the time of an arrangement grows with their pairs, so there are fewer of them.
+#: For up to this many algorithms. With more, the time of an arrangement grows with their pairs, so there are fewer.
 CROWD = 100
 
 
@@ -63,7 +64,7 @@ class Evidence:
     log_share_jab: Floats
 
     def __add__(self, later: "Evidence") -> "Evidence":
-        """Return the evidence of two rounds: products of what has a mean of at most 1, given what was before."""
+        """Return the evidence of two rounds: a product of factors with a mean of at most 1 given earlier rounds."""
         return Evidence(
             self.log_factor_ejab + later.log_factor_ejab, self.stake_jab + later.stake_jab, self.log_share_jab
         )
@@ -73,7 +74,7 @@ class Evidence:
         return _log_sum(self.log_share_jab + self.log_factor_ejab.sum(axis=0) - self.stake_jab * theta)
 
     def lower_limit(self, nats: float) -> Floats:
-        """Return up to which number theta is rejected, the one at which log E is ``nats``, [a, b]; at least -1."""
+        """Return the largest rejected theta, at which log E is ``nats``, [a, b]; at least -1."""
         low, high = np.full(self.stake_jab.shape[1:], -1.0), np.ones(self.stake_jab.shape[1:])
         products = self.log_share_jab + self.log_factor_ejab.sum(axis=0)
         for _ in range(60):
@@ -95,11 +96,11 @@ class Evidence:
         weights_e
             The weights w_e, summing to 1.
         nats
-            The logarithm of the evidence that is asked for.
+            The logarithm of the required evidence.
 
         Returns
         -------
-        [a, b]; NaN where not even c = 1 has so much evidence.
+        [a, b]; NaN where not even c = 1 has that much evidence.
         """
         rates = self.log_factor_ejab / weights_e[:, None, None, None]
         order = np.argsort(rates, axis=0)
@@ -132,7 +133,7 @@ def _log_sum(terms_jab: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Form:
-    """How bets of one kind are placed: for every environment and pair the numbers of rows and of places set aside."""
+    """How bets of one kind are placed: the number of rows and of places set aside, for every environment and pair."""
 
     kind: int
     rows_eab: Ints
@@ -142,7 +143,7 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The scores, and the weights of environments and references: what evidence is computed from.
+    """The input of evidence: the scores, and the weights of environments and references.
 
     Attributes
     ----------
@@ -151,13 +152,13 @@ class Weighed:
     weights_e, rho_er
         The weights of environments, and the shares of the references in each.
     seeds
-        Those of the arrangements of every owner, made from names.
+        Seeds of the arrangements of every owner, made from names.
     most, dealt
-        The largest number of arrangements, and how many trials of the largest sample they deal out.
+        The largest number of arrangements, and how many trials of the largest sample they deal.
     past
         Mean payoffs of the trials of earlier rounds, [owner, owner] per environment; None without earlier rounds.
     past_rows_e
-        How many rows those count as.
+        The number of rows that they count as.
     """
 
     pools: tuple[Pool, ...]
@@ -212,7 +213,7 @@ def differences(given: Weighed, nats: float | None, workers: int = 1, advance: A
     given
         The scores and weights.
     nats
-        The logarithm of the evidence that is asked for; None for one of several rounds.
+        The logarithm of the required evidence; None for one of several rounds.
     workers
         Threads; no number depends on it.
     advance
@@ -250,7 +251,7 @@ class Growth:
     stake_jab, log_share_jab
         With more trials.
     scale_jab
-        By what the error of a logarithm is multiplied.
+        The factor on the error of a logarithm.
     """
 
     stake_jab: Floats
@@ -276,7 +277,7 @@ def growth(given: Weighed, larger: Weighed, nats: float) -> Growth:
 
 
 def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Evidence:
-    """Return about what the evidence for differences would be with more trials, which are not simulated.
+    """Return the approximate evidence for differences with more trials, without simulating these.
 
     Of log F = lambda theta + error the first term is known. The error has a mean of about -lambda^2 V/2 and a variance
     of about lambda^2 V, V = v sum of w_e^2/R_e for rows of variance v. With the stakes of large samples lambda^2 V does
@@ -287,7 +288,7 @@ def with_more_trials(found: Evidence, grown: Growth, theta_ab: Floats) -> Eviden
     found
         The evidence with fewer trials.
     grown
-        What the larger numbers of trials change.
+        The changes from larger numbers of trials.
     theta_ab
         The differences of the scores.
     """
@@ -358,7 +359,7 @@ def _split(given: Weighed) -> _Form:
     for e in range(m):
         counted = (trials[e] > 0) & (shares[e] > 0.0)
         for a in range(n):
-            # Neither a nor b, nor what is identical to them.
+            # Neither a nor b, nor algorithms identical to them.
             others = counted[None, :] & ~same[e, a][None, :] & ~same[e]
             fewest = np.where(others, trials[e][None, :], np.iinfo(np.int64).max).min(axis=1)
             possible = others.any(axis=1) & (smaller[e, a] >= 2) & ~same[e, a]
@@ -432,7 +433,7 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     present = trials > 0
     known = present[:, None] if alone else present[:, None] & present[None, :]
     wanted = known if alone else known & (owner_of[:, None] != owner_of[None, :])
-    # Where one of two has no trials, the worst is assumed; what is identical does not differ.
+    # Where one of two has no trials, the worst is assumed; identical algorithms do not differ.
     unknown = ~known if alone else ~known & (owner_of[:, None] != owner_of[None, :])
     found = np.where(unknown, -stakes * weight * form.bound_eab[e], 0.0)
     shares: Floats = np.bincount(owner_of, weights=given.rho_er[e], minlength=pool.sizes.size).astype(np.float64)
@@ -442,7 +443,7 @@ def _of_environment(given: Weighed, e: int, form: _Form, stakes: Floats, instead
     past, past_rows = np.zeros((pool.sizes.size, pool.sizes.size)), 0.0
     if given.past is not None and given.past_rows_e is not None:
         past, past_rows = given.past[e], float(given.past_rows_e[e])
-    # Who does not bet at all.
+    # Pairs that do not bet at all.
     wanted = wanted & (stakes > 0.0).any(axis=0)
     for each in (form, instead) if instead is not form else (form,):
         rows, aside = each.rows_eab[e], each.aside_eab[e]

@@ -1,4 +1,4 @@
-"""What one environment contributes to the evidence: bets on rows of trials, averaged over arrangements.
+"""The evidence from one environment: bets on rows of trials, averaged over arrangements.
 
 An arrangement gives every trial of every sample a place, at random; places are dealt to rows, so that no trial is
 dropped and rows are independent. In a row, D is a number with mean d, the environment's part of what is tested, and
@@ -6,7 +6,7 @@ dropped and rows are independent. In a row, D is a number with mean d, the envir
 
     E exp(u c) (1 + u (D - c)) <= exp(u d),
 
-if 1 + u (D - c) is positive, which a centre of at most (1 - MARGIN)/u - b makes sure of. So the product over R rows
+if 1 + u (D - c) is positive, which a centre of at most (1 - MARGIN)/u - b ensures. So the product over R rows
 with u = lambda w/R has a mean of at most exp(lambda w d), whatever the distributions, and so has its average over
 arrangements. Five kinds of D:
 
@@ -27,7 +27,7 @@ from untuned.scores import Floats, Ints
 
 JOINT, SPLIT, DIRECT, ABOVE, BELOW = range(5)
 
-#: How far every factor of a bet stays above 0.
+#: The minimum of every factor of a bet.
 MARGIN = 0.03
 # Products are turned into logarithms before they overflow.
 _LARGE = 1e120
@@ -63,9 +63,9 @@ def log_factors(
     places
         The place of every trial, [arrangement, trial], an owner's trials in ascending order, owner after owner.
     kind
-        What D is.
+        The kind of D.
     aside
-        How many places of either of two are set aside, in `SPLIT`; 0 for other kinds.
+        How many places of each of the two are set aside, in `SPLIT`; 0 for other kinds.
     rows
         The number of rows.
     pairs
@@ -73,7 +73,7 @@ def log_factors(
     u, v
         The stakes on rows and on trials set aside, [bet, pair].
     past, weight
-        Mean payoffs of earlier trials, [player, reference], and how many rows they count as; centres begin there.
+        Mean payoffs of earlier trials, [player, reference], and how many rows they count as; centres start there.
     """
     count, bets = pairs.shape[0], u.shape[0]
     owned = sizes.size
@@ -82,7 +82,7 @@ def log_factors(
     for o in range(owned):
         first[o + 1] = first[o] + sizes[o]
     total = scores.size
-    # Where an element of the pool stands in `places`.
+    # The position of each element of the pool in `places`.
     number = np.empty(total, dtype=np.int64)
     seen = first[:-1].copy()
     for p in range(total):
@@ -144,7 +144,7 @@ def log_factors(
 
 @kernel
 def _deal(number: Ints, places: Ints, aside: int, rows: int, starts: Ints, fill: Ints, order: Ints) -> None:
-    """Write which elements of the pool each row has, in ascending order of their scores."""
+    """Write the elements of the pool in each row, in ascending order of their scores."""
     starts[:] = 0
     shift = rows - aside % rows
     for p in range(number.size):
@@ -174,7 +174,7 @@ def _payoffs(
 ) -> None:
     """Write the mean payoffs in a row, [player, reference], and every player's score there.
 
-    Trials set aside are references here, and not players.
+    Trials set aside are references here, but not players.
     """
     below, tied, players = work[0], work[1], work[2]
     owned = rho.size
@@ -226,7 +226,7 @@ def _value(kind: int, i: int, l: int, lost: float, payoff: Floats, score: Floats
 def _begin(
     kind: int, pairs: Ints, rho: Floats, lost: float, past: Floats, score: Floats, weight: float, begun: Floats
 ) -> None:
-    """Write the sums that centres begin with, as if earlier trials had been ``weight`` rows."""
+    """Write the initial sums of centres, as if earlier trials had been ``weight`` rows."""
     for a in range(rho.size):
         score[a] = 0.5 * rho[a]
         for r in range(rho.size):
@@ -256,7 +256,7 @@ def _bet(
     exponent: Floats,
     product: Floats,
 ) -> None:
-    """Multiply the bets on D by what a row brings."""
+    """Multiply the bets on D by a row's factor."""
     for q in range(pairs.shape[0]):
         i, l = pairs[q, 0], pairs[q, 1]  # noqa: E741 - as in the theory
         value = _value(kind, i, l, lost, payoff, score)
@@ -281,7 +281,7 @@ def _bet_twice(
     exponent: Floats,
     product: Floats,
 ) -> None:
-    """Multiply the bets on both scores against the other references by what a row brings."""
+    """Multiply the bets on both scores against the other references by a row's factor."""
     for q in range(pairs.shape[0]):
         i, l = pairs[q, 0], pairs[q, 1]  # noqa: E741
         others = 1.0 - rho[i] - rho[l]
@@ -313,7 +313,7 @@ def _bet_directly(
     exponent: Floats,
     product: Floats,
 ) -> None:
-    """Multiply the bets on the direct comparison by what the trials set aside bring."""
+    """Multiply the bets on the direct comparison by the factor of the trials set aside."""
     for q in range(pairs.shape[0]):
         i, l = pairs[q, 0], pairs[q, 1]  # noqa: E741
         direct = rho[i] + rho[l]

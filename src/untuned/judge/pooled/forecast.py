@@ -1,13 +1,13 @@
-"""What pooled evidence would show with more trials: boards resampled from a pilot.
+"""Predicting pooled evidence with more trials: boards resampled from a pilot.
 
-A resampled board has T' trials in every cell, drawn with replacement from those that are there. Its evidence is tested
-as that of an evaluation is; a pair is predicted to be decided where at least half of the boards decide it. The first
-trials of a long sample are those of a short one, so more trials hardly ever decide less.
+A resampled board has T' trials in every cell, drawn with replacement from the existing ones. Its evidence is tested
+as in an evaluation; a pair is predicted to be decided if at least half of the boards decide it. Shorter samples are
+the first trials of longer ones, so more trials hardly ever decide less.
 
-Two errors of this oppose each other. A sample of T trials varies less than what it was drawn from, by the factor
-1 - 1/T, so that too few seem to be needed; and pairs that are open are more often than not those whose difference came
-out too small, so that too many seem to be. `benchmarks/pooled_plan.py` measures what remains: on 6 x 18 boards numbers
-are mostly too small for pilots of a single trial, mostly too large for pilots of 20, and in between for 2 and 5.
+Two errors oppose each other. A sample of T trials varies less than its population, by the factor 1 - 1/T, so the
+predicted number is too small; and open pairs are mostly those whose difference was underestimated, so it is too
+large. `benchmarks/pooled_plan.py` measures the total: on 6 x 18 boards numbers are mostly too small for pilots of a
+single trial, mostly too large for pilots of 20, and in between for 2 and 5.
 
 Boards are resampled up to a size that takes a fraction of a second. Beyond it the evidence is scaled
 (`untuned.judge.pooled.evidence.with_more_trials`).
@@ -28,11 +28,11 @@ from untuned.judge.streams import Words, next_word, skip_first, streams
 from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: Resampled boards, and arrangements of each; the second is for large boards. An evaluation has more arrangements.
+#: Resampled boards, and arrangements of each; the second for large boards. An evaluation has more arrangements.
 BOARDS = (9, 3)
 ARRANGEMENTS = (8, 2)
 DEALT = 2000
-#: Trials of a cell that are simulated: at most, and at least, whatever the size of the board.
+#: The largest and the smallest number of simulated trials per cell, whatever the size of the board.
 MOST, LEAST = 100, 10
 #: Bets on rows that may be computed for one number of trials: a fraction of a second.
 WORK = 4e6
@@ -47,13 +47,13 @@ def verdicts(evidence: Evidence, delta: float) -> Bools:
 
 
 def nats_of(n: int, delta: float) -> float:
-    """Return the logarithm of the evidence that verdicts on ``n`` algorithms are after."""
+    """Return the logarithm of the evidence that verdicts on ``n`` algorithms need."""
     return math.log(n * (n - 1) / (VERDICTS * delta))
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """A pilot, and what is needed to predict verdicts with more trials.
+    """A pilot, with the data to predict verdicts with more trials.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class Forecast:
     kept
         The numbers of the environments that have weight.
     limit_ab
-        The differences of the scores with infinitely many trials, the worst being assumed where there are none.
+        The differences of the scores with infinitely many trials; the worst case where there are no trials.
     delta
-        The probability that any statement on the ranking may be wrong.
+        The allowed probability that any statement on the ranking is wrong.
     boards, simulated
-        How many boards are resampled, with how many trials per cell at most.
+        How many boards are resampled, and the largest number of trials per cell.
     workers
         Threads; no number depends on it.
     """
@@ -123,7 +123,7 @@ class Forecast:
 
 
 def forecast(table: ScoreTable, estimates: Percentiles, q_er: Floats, delta: float, workers: int) -> Forecast:
-    """Return what is needed to predict verdicts for weights chosen beforehand.
+    """Return the data to predict verdicts for weights chosen beforehand.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def effort(n: int, m: int) -> tuple[int, int, int]:
 
 
 def _with_sizes(given: Weighed, sizes: list[Ints]) -> Weighed:
-    """Return scores of which nothing but other numbers of trials is known."""
+    """Return the input of evidence with other numbers of trials."""
     return replace(given, pools=tuple(pool._replace(sizes=each) for pool, each in zip(given.pools, sizes, strict=True)))
 
 
@@ -186,6 +186,6 @@ def _choices(stream: Words, size: int, count: int) -> Ints:
     skip_first(stream)
     found = np.empty(count, dtype=np.int64)
     for k in range(count):
-        # Lemire's method without rejection: off from uniform by less than size/2^32, which no prediction shows.
+        # Lemire's method without rejection: biased by less than size/2^32, which no prediction shows.
         found[k] = np.int64(((next_word(stream) >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
     return found

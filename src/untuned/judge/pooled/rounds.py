@@ -1,19 +1,18 @@
 """`pooled-rounds`: evidence pooled over environments, round by round; it holds however often you look.
 
-Trials arrive in rounds. How many each cell gets in a round may depend on everything that was seen before it, and on
-nothing later. Given what was before, the factors of a round have means of at most exp(lambda w_e d_e) as in
-`untuned.judge.pooled.factors`, for stakes and centres that depend on earlier rounds alone. So with stakes lambda_jk of
-round k
+Trials arrive in rounds. How many each cell gets in a round may depend on earlier rounds, and on nothing later. Given
+these, the factors of a round have means of at most exp(lambda w_e d_e) as in `untuned.judge.pooled.factors`, for stakes
+and centres that depend on earlier rounds alone. So with stakes lambda_jk of round k
 
     E_k(theta0) = sum over j of pi_j prod over rounds up to k of exp(-lambda_jk theta0) prod over e of F_ek(lambda_jk)
 
-is a supermartingale if theta <= theta0, and by Ville's inequality the probability that it ever gets to x is at most
-1/x. A verdict that was reached once stays.
+is a supermartingale if theta <= theta0, and by Ville's inequality the probability that it ever reaches x is at most
+1/x. Verdicts are never withdrawn.
 
-Arrangements are drawn anew in every round: those of an earlier one are not independent of what it has shown.
+Arrangements are redrawn in every round: those of an earlier round are not independent of its results.
 
-A study that was raced has its rounds in its log. For other scores they are cut at fixed numbers of trials, equal in all
-cells, which hold for any number of looks as well; where a cell has no trials, nothing is known yet.
+A raced study has its rounds in its log. For other scores, rounds end at fixed numbers of trials, equal in all cells,
+which hold for any number of looks as well; while a cell has no trials, no round is complete.
 """
 
 import math
@@ -31,7 +30,8 @@ from untuned.judge.pool import Pool, pools
 from untuned.judge.pooled.evidence import MOST, Weighed, weighed
 from untuned.scores import Floats, Ints, ScoreTable
 
-#: Rounds of trials without a plan: the first ends after so many trials, each further one later by this factor.
+#: Rounds of trials without a plan: the first ends after the first number of trials, each later one after more by this
+#: factor.
 FIRST, GROWTH = 5, 1.5
 
 METHOD = Method(
@@ -50,14 +50,14 @@ METHOD = Method(
 def cut_numbers(trials_ae: Ints, weights_e: Floats | None) -> Ints:
     """Return how many trials every cell has in all after each round, [round, a, e], where no race planned them.
 
-    A round is complete when every cell on the environments that have weight has its number. What has no trials yet
-    must not be left out: which cells were run may be due to the scores, and evidence with a reference is another
-    process than evidence without it.
+    A round is complete when every cell on the environments with weight has its number. Cells without trials must not
+    be left out: which cells were run may depend on the scores, and evidence with a reference is a different process
+    from evidence without it.
 
     Parameters
     ----------
     trials_ae
-        The trials that are there.
+        The existing trials.
     weights_e
         The environments' weights; None where all have some.
     """
@@ -67,10 +67,10 @@ def cut_numbers(trials_ae: Ints, weights_e: Floats | None) -> Ints:
 
 
 def covering_numbers(trials_ae: Ints, weights_e: Floats | None) -> Ints:
-    """Return the same, with as many further rounds as it takes until no trial that is there is left over.
+    """Return the same, with further rounds until every existing trial belongs to one.
 
-    A trial that was seen before its round is planned would decide how large the round is. So a race begins with these
-    numbers, whatever they take.
+    A trial that was seen before its round is planned would influence the size of the round. So a race begins with these
+    numbers, whatever they cost.
     """
     counted_e = _counted(trials_ae, weights_e)
     most = int(trials_ae[:, counted_e].max())
@@ -84,7 +84,7 @@ def _counted(trials_ae: Ints, weights_e: Floats | None) -> "np.ndarray[Any, np.d
 def _fixed(
     trials_ae: Ints, counted_e: "np.ndarray[Any, np.dtype[np.bool_]]", wanted: Callable[[int, int], bool]
 ) -> Ints:
-    """Return the rounds, from ``before`` to ``end`` trials of every cell that counts, for as long as one is wanted."""
+    """Return the rounds, from ``before`` to ``end`` trials of every cell that counts, while another one is wanted."""
     numbers, before, end = [], 0, FIRST
     while wanted(before, end):
         numbers.append(np.broadcast_to(np.where(counted_e, end, 0), trials_ae.shape))
@@ -93,9 +93,9 @@ def _fixed(
 
 
 def in_rounds(table: ScoreTable, q_er: Floats) -> list[Weighed]:
-    """Return the scores of every round, with what earlier rounds say."""
+    """Return the scores of every round, with the results of earlier rounds."""
     numbers = cut_numbers(table.trials, q_er.sum(axis=1)) if table.rounds is None else table.rounds
-    # Without any there is one without trials, which says nothing.
+    # Without any round, one without trials, which is no evidence.
     numbers = numbers if len(numbers) else np.zeros((1, *table.trials.shape), dtype=np.int64)
     return [one_round(table, q_er, *each) for each in pairwise((np.zeros_like(numbers[0]), *numbers))]
 
@@ -107,7 +107,7 @@ def one_round(table: ScoreTable, q_er: Floats, before_ae: Ints, now_ae: Ints) ->
     earlier = pools(_cut(table, np.zeros_like(before_ae), before_ae))
     past = tuple(_payoffs(earlier[e]) for e in kept)
     rows_e = np.array([int(earlier[e].sizes.min()) for e in kept], dtype=np.int64)
-    # Arrangements of their own: with those of earlier rounds, what these have shown would say something about them.
+    # New arrangements: those of earlier rounds depend on the results of these rounds.
     fresh = tuple(seeds(table, each, int(e), earlier[e].sizes) for e, each in zip(kept, given.pools, strict=True))
     return replace(given, most=MOST, seeds=fresh, past=past, past_rows_e=rows_e)
 

@@ -1,4 +1,4 @@
-"""Private. Summaries known from elsewhere: interquartile mean, optimality gap, performance profile; all approximate.
+"""Private. Other common summaries: interquartile mean, optimality gap, performance profile; all approximate.
 
-What is public of it is in `untuned.summaries`.
+The public names are in `untuned.summaries`.
 """

@@ -28,7 +28,7 @@ def ends(kind: Interval, values: Floats, estimate: Floats, delta: float, acceler
     estimate
         Those of the scores, [...].
     delta
-        The probability that each interval aims to miss with.
+        The nominal probability that each interval misses.
     acceleration
         For BCa, of `acceleration`.
     """
@@ -41,7 +41,7 @@ def ends(kind: Interval, values: Floats, estimate: Floats, delta: float, acceler
 
 
 def _bca(values: Floats, estimate: Floats, tails: Floats, acceleration: Floats) -> list[Floats]:
-    # A value equal to the estimate, but for the order of summation, counts half on either side.
+    # A value equal to the estimate, up to rounding, counts half on either side.
     near = 1e-9 * np.ptp(values, axis=0) + 1e-12 * np.abs(estimate)
     below = ((values < estimate - near).mean(axis=0) + (values <= estimate + near).mean(axis=0)) / 2.0
     bias = ndtri(below)
@@ -91,7 +91,7 @@ def acceleration(influences: Sequence[Floats], shape: tuple[int, ...]) -> Floats
     influences
         For every sample, the influence of each score, [score, ...].
     shape
-        Of the statistic.
+        Shape of the statistic.
     """
     cubes, squares = np.zeros(shape), np.zeros(shape)
     for each in influences:

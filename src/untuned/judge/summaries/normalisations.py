@@ -1,7 +1,7 @@
-"""Normalisations: how scores of different environments come to a common scale.
+"""Normalisations: maps from the scores of each environment to a common scale.
 
-Each has `on`, which refuses a table that it does not suit, and returns a `Scale`. A scale that looks at the scores is
-fitted anew in every resample, so that intervals carry its uncertainty as well.
+Each has `on`, which refuses an unsuitable table, and returns a `Scale`. A scale that depends on the scores is refitted
+in every resample, so that intervals include its uncertainty.
 """
 
 import math
@@ -29,13 +29,13 @@ class Scale:
     Attributes
     ----------
     words
-        What scores become, to stand behind "scores".
+        Description of the normalised scores, following the word "scores".
     fit
         Makes the map of every environment from cells.
     uses_scores
         Whether the maps depend on the cells.
     notes
-        What a reader must know.
+        Notes for readers.
     """
 
     words: str
@@ -45,7 +45,7 @@ class Scale:
 
 
 class Normalisation(Protocol):
-    """How scores come to a common scale."""
+    """A normalisation of scores."""
 
     def on(self, table: ScoreTable) -> Scale:
         """Return the scale of a table, or refuse the table."""
@@ -54,7 +54,7 @@ class Normalisation(Protocol):
 
 @dataclass(frozen=True)
 class AsTheyAre:
-    """No normalisation: for scores that have a common scale already."""
+    """No normalisation: for scores that already have a common scale."""
 
     def on(self, table: ScoreTable) -> Scale:
         """Return the scale of a table, with a note where environments differ by much.
@@ -73,7 +73,7 @@ class AsTheyAre:
         return Scale("as they are", lambda cells: [np.asarray] * len(cells[0]), False, (note,) * differ)
 
 
-#: Spreads of environments that differ by no more than this may be one scale.
+#: Spreads of environments that differ by at most this factor may be one scale.
 _SCALES = 10.0
 
 
@@ -241,7 +241,7 @@ class Ratio:
 
 
 def _multiples(unit: float) -> Map:
-    # Of resamples only: to a mean that is not positive there are no ratios, and the interval says so.
+    # Only in resamples: there are no ratios to a mean that is not positive, so there is no interval.
     return (lambda scores: scores / unit) if unit > 0.0 else (lambda scores: np.full(scores.shape, np.nan))
 
 
@@ -350,7 +350,7 @@ class PolicyPercentiles:
         )
 
 
-#: Those that need nothing but their name.
+#: Normalisations without parameters.
 NAMED: Mapping[str, Normalisation] = MappingProxyType(
     {
         "none": AsTheyAre(),
@@ -360,12 +360,12 @@ NAMED: Mapping[str, Normalisation] = MappingProxyType(
         "percentiles": Percentiles(),
     }
 )
-#: The name of random policies' percentiles, whose scores somebody must supply.
+#: The name of random policies' percentiles, whose scores the caller must supply.
 POLICY_PERCENTILES = "policy-percentiles"
 
 
 def normalisation(given: object) -> Normalisation:
-    """Return what a name, reference scores or a normalisation stand for.
+    """Return the normalisation of a name, reference scores, or a normalisation.
 
     Parameters
     ----------

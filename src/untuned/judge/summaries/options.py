@@ -1,4 +1,4 @@
-"""`Summarizing`: what summaries a command is asked for. Every option is declared here, and nowhere else."""
+"""`Summarizing`: the options of summaries. Each is declared here and nowhere else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from untuned.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class Summarizing:
-    """Which summaries there are to be, of which normalised scores, with which intervals.
+    """Which summaries to compute, of which normalised scores, with which intervals.
 
     Attributes
     ----------
     summary
         Names of statistics; None for no summaries.
     normalise
-        How scores come to a common scale.
+        Normalisation of the scores.
     summary_interval
         Which bootstrap interval.
     """

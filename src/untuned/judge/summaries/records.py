@@ -1,4 +1,4 @@
-"""What summaries found: records only."""
+"""Results of summaries: records only."""
 
 import json
 from dataclasses import dataclass, field
@@ -82,21 +82,21 @@ class Summaries:
     algorithms, environments
         Names.
     scale
-        What the scores became: ``"as percentiles of all algorithms"``.
+        Description of the normalised scores: ``"as percentiles of all algorithms"``.
     weights
         Where the environments' weights come from.
     weight_e
         The weights.
     interval, delta, resamples, seed
-        How intervals were made; each aims to miss with probability delta by itself.
+        How intervals were computed; each has the nominal error probability delta.
     summaries
         One per statistic.
     improvement
-        The probability of improvement; None unless it was asked for.
+        The probability of improvement; None unless requested.
     profiles
         Performance profiles.
     notes
-        What a reader must know.
+        Notes for readers.
     evaluation
         The guaranteed evaluation of the same scores; None where there is none.
     """

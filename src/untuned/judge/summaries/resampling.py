@@ -1,7 +1,7 @@
-"""Stratified resamples: every cell's scores drawn anew, with replacement, and statistics of them.
+"""Stratified resamples: every cell's scores drawn with replacement, and statistics of them.
 
 A resample is a count per distinct score, as in `untuned.judge.bootstrap`. So nothing is sorted twice: an algorithm's
-normalised scores are put in order once, and a resample's trimmed mean is one pass over their counts.
+normalised scores are sorted once, and a resample's trimmed mean is one pass over their counts.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Statistics of normalised scores: one number per algorithm, defined as plainly as can be.
+"""Statistics of normalised scores: one number per algorithm, defined as simply as possible.
 
 A statistic takes an algorithm's normalised scores, one array per environment, and the environments' weights, which sum
 to 1. Within an environment all scores weigh the same, so environments with more runs count no more than others.
@@ -14,7 +14,7 @@ import numpy as np
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Floats
 
-#: Of an algorithm's normalised scores by environment, and the weights of environments.
+#: A function of an algorithm's normalised scores by environment, and the weights of environments.
 Value = Callable[[Sequence[Floats], Floats], float]
 #: The score from which on the optimality gap is 0.
 OPTIMAL = 1.0
@@ -29,9 +29,9 @@ class Statistic:
     Attributes
     ----------
     name
-        What it is asked for by.
+        Its name in options.
     title
-        What it is called in a table.
+        Its name in tables.
     value
         The function.
     higher_is_better
@@ -63,7 +63,7 @@ def mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(weights @ means(cells))
 
@@ -76,7 +76,7 @@ def median(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(weighted_medians(means(cells)[None, :], weights)[0])
 
@@ -89,13 +89,13 @@ def weighted_medians(values: Floats, weights: Floats) -> Floats:
     values
         Numbers, a row for each median.
     weights
-        Of columns, summing to 1.
+        Weights of columns, summing to 1.
     """
     order = np.argsort(values, axis=1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=1)
     below = np.cumsum(weights[order], axis=1)
     last = values.shape[1] - 1
-    # Half of the weight, but for the order of summation.
+    # Half of the weight, up to rounding.
     lower = np.minimum((below < 0.5 - _ROUNDING).sum(axis=1), last)
     upper = np.minimum((below <= 0.5 + _ROUNDING).sum(axis=1), last)
     rows = np.arange(len(values))
@@ -114,7 +114,7 @@ def geometric_mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return float(geometric_means(means(cells)[None, :], weights)[0])
 
@@ -127,7 +127,7 @@ def geometric_means(values: Floats, weights: Floats) -> Floats:
     values
         Numbers, a row for each mean.
     weights
-        Of columns, summing to 1.
+        Weights of columns, summing to 1.
     """
     positive = np.min(values, axis=1) > 0.0
     found = np.full(len(values), np.nan)
@@ -136,14 +136,14 @@ def geometric_means(values: Floats, weights: Floats) -> Floats:
 
 
 def optimality_gap(cells: Sequence[Floats], weights: Floats) -> float:
-    """Return by how much scores fall short of 1, on average.
+    """Return the average shortfall of scores below 1.
 
     Parameters
     ----------
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     return OPTIMAL - mean([np.minimum(cell, OPTIMAL) for cell in cells], weights)
 
@@ -159,7 +159,7 @@ def interquartile_mean(cells: Sequence[Floats], weights: Floats) -> float:
     cells
         Normalised scores by environment.
     weights
-        Of environments.
+        Weights of environments.
     """
     scores = np.concatenate(list(cells))
     shares, first, last = trimming(weights, np.array([cell.size for cell in cells]))
@@ -173,12 +173,12 @@ def interquartile_mean(cells: Sequence[Floats], weights: Floats) -> float:
 
 
 def trimming(weights: Floats, sizes: "np.typing.NDArray[np.int64]") -> tuple[Floats, float, float]:
-    """Return what one score of every environment weighs, and from where to where weights count in the middle half.
+    """Return the weight of one score of every environment, and the limits of the middle half of all weights.
 
     Parameters
     ----------
     weights
-        Of environments.
+        Weights of environments.
     sizes
         The number of scores on every environment.
     """
@@ -202,14 +202,14 @@ STATISTICS: Mapping[str, Statistic] = MappingProxyType(
         )
     }
 )
-#: What else can be asked for: the probability of improvement, and performance profiles.
+#: Other summaries: the probability of improvement, and performance profiles.
 IMPROVEMENT = "poi"
 PROFILES = ("profile", "mean-profile")
 NAMES = (*STATISTICS, IMPROVEMENT, *PROFILES)
 
 
 def statistic(given: object) -> Statistic:
-    """Return what a name or a function stands for.
+    """Return the statistic of a name or a function.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Summaries of a table with bootstrap intervals.
 
-Every cell is resampled by itself (stratified), all statistics from the same resamples. Built-in statistics on a fixed
-scale are computed by kernels, on several threads. Functions of users, and scales that are fitted to the scores, take a
-pass of Python for every resample.
+Every cell is resampled separately (stratified), and all statistics use the same resamples. Built-in statistics on a
+fixed scale are computed by kernels, on several threads. Users' functions, and scales that are fitted to the scores,
+take a pass of Python for every resample.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,12 +46,12 @@ from untuned.judge.threads import mapped
 from untuned.scores import Floats, Ints, ScoreTable
 from untuned.verdicts import Weighting
 
-#: Called with the name of the step, how much of it is done, and how much there is.
+#: Called with the name of the step, how much of it is done, and the total.
 Progress = Callable[[str, int, int], None]
 _STEP = "resampling"
-#: Thresholds of a profile that is not given any.
+#: Number of thresholds of a profile by default.
 THRESHOLDS = 51
-#: BCa leaves out every score in turn: more distinct ones of an algorithm take too long.
+#: BCa leaves out each score in turn: more distinct scores of an algorithm take too long.
 MOST_LEFT_OUT = 20_000
 
 
@@ -75,20 +75,20 @@ class _Drawn:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is computed of every resample, for every algorithm.
+    """A statistic that is computed for every resample and algorithm.
 
     Attributes
     ----------
     name
-        Of the statistic or the profile.
+        Name of the statistic or the profile.
     value
-        Of an algorithm's normalised cells and the weights.
+        Value of an algorithm's normalised cells and the weights.
     shape
-        Of the value.
+        Shape of the value.
     quick
-        The same of a chunk of resamples, [resample, algorithm, ...]; None where there is no kernel.
+        The same for a chunk of resamples, [resample, algorithm, ...]; None where there is no kernel.
     averages
-        Where the value is the weighted mean of this function of single scores, but for a sign and a constant.
+        A function of single scores whose weighted mean is the value, up to a sign and a constant; else None.
     """
 
     name: str
@@ -180,21 +180,21 @@ def summarized(
     normalise
         What `normalisations.normalisation` takes.
     weight_e
-        Of environments, summing to 1; equal unless given.
+        Weights of environments, summing to 1; equal unless given.
     weights
         Where they come from.
     interval
         ``"percentile"``, ``"basic"`` or ``"bca"``.
     delta
-        The probability that each interval aims to miss with.
+        The nominal probability that each interval misses.
     resamples, seed
         How many, and where their random numbers begin.
     thresholds
-        Of profiles; unless given, from the lowest to the highest normalised score.
+        Thresholds of profiles; unless given, from the lowest to the highest normalised score.
     workers
         How many threads; no number depends on it.
     progress
-        Called with the name of the step, how much of it is done, and how much there is.
+        Called with the name of the step, how much of it is done, and the total.
     """
     asked = _asked(statistics)
     if interval not in INTERVALS:
@@ -264,7 +264,7 @@ def summarized(
 
 
 def _asked(statistics: object) -> list[Statistic | str]:
-    """Return statistics, and the names of what is no statistic of one algorithm."""
+    """Return the statistics, and the names of summaries that are not a statistic of one algorithm."""
     several = isinstance(statistics, Sequence) and not isinstance(statistics, str)
     found: list[Statistic | str] = []
     for each in statistics if several else [statistics]:  # type: ignore[attr-defined]
@@ -399,7 +399,7 @@ class _Resampling:
         return np.array(found)
 
     def _acceleration_with_scale(self, piece: _Piece) -> Floats:
-        """Return the same where a score of any algorithm moves the scale of all."""
+        """Return the same where each score affects the scale of all algorithms."""
         n, m = len(self.raw), len(self.weights)
         samples = [cell for row in self.raw for cell in row]
         _check_left_out(samples)
@@ -422,7 +422,7 @@ class _Resampling:
         return found
 
     def _placements(self, a: int, b: int) -> list[Floats]:
-        """Return by environment, for every score of a, which part of b's scores it beats."""
+        """Return by environment, for every score of a, the share of b's scores that it beats."""
         found = []
         for mine, theirs in zip(self.raw[a], self.raw[b], strict=True):
             places = np.searchsorted(theirs, mine, side="left") + np.searchsorted(theirs, mine, side="right")
@@ -436,14 +436,14 @@ class _Resampling:
         for a in range(n):
             for b in range(n):
                 if a != b:
-                    # What b's scores lose, a's win.
+                    # b's scores lose what a's win.
                     parts = zip(self.weights, self._placements(a, b), self._placements(b, a), strict=True)
                     influences = [each for w, p, q in parts for each in (w * (p - p.mean()), -w * (q - q.mean()))]
                     found[a, b] = acceleration(influences, ())
         return found
 
 
-#: Resamples that a thread takes at a time, and counts that it keeps for them at most; there are so many steps at least.
+#: The largest number of resamples per chunk, the largest number of counts for them, and the smallest number of chunks.
 _CHUNK = 1024
 _COUNTS = 500_000
 _STEPS = 20
@@ -464,7 +464,7 @@ def _check_left_out(cells: Sequence[Floats]) -> None:
 
 
 def _notes(table: ScoreTable, complete: Sequence[int]) -> list[str]:
-    """Return what a reader must know of the scores."""
+    """Return notes on the scores."""
     notes = []
     for a, name in enumerate(table.algorithms):
         missing = [table.environments[e] for e in np.flatnonzero(table.trials[a] == 0)]
@@ -494,12 +494,12 @@ def _notes(table: ScoreTable, complete: Sequence[int]) -> list[str]:
     return notes
 
 
-#: Below so many runs, a note says that bootstrap intervals are too narrow.
+#: Below this number of runs, a note says that bootstrap intervals are too narrow.
 _FEW = 10
 
 
 def _about(summaries: Sequence[Summary], table: ScoreTable, complete: Sequence[int]) -> list[str]:
-    """Return notes on intervals that are no help."""
+    """Return notes on intervals that are useless."""
     notes = []
     several = [a for a in complete if (table.trials[a] > 1).any()]
     for each in summaries:
@@ -526,7 +526,7 @@ def _about(summaries: Sequence[Summary], table: ScoreTable, complete: Sequence[i
     return notes
 
 
-#: Ends that are outside [0, 1] by less are the order of summation.
+#: Ends that are outside [0, 1] by less than this come from rounding.
 _ROUNDING = 1e-9
 
 

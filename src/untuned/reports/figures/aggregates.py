@@ -29,7 +29,7 @@ _APPROXIMATE = (0, (2.5, 1.5))
 _MARKERS = "osD^vPX<>*h"
 
 
-def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: "Axes | None" = None) -> "Axes":
+def aggregate(evaluation: Evaluation, *, compare_with: Sequence[Evaluation] = (), ax: "Axes | None" = None) -> "Axes":
     """Return Axes with the aggregate scores and their intervals, the best on top.
 
     Intervals of a method that guarantees nothing are dashed and their dots hollow.
@@ -38,7 +38,7 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
     ----------
     evaluation
         What judging found.
-    beside
+    compare_with
         What other methods found in the same scores: their intervals are drawn one below the other.
     ax
         Where to draw; a new Figure unless given.
@@ -48,12 +48,12 @@ def aggregate(evaluation: Evaluation, *, beside: Sequence[Evaluation] = (), ax: 
     InvalidInput
         Where the others judge other algorithms or environments.
     """
-    everything = (evaluation, *beside)
-    for other in beside:
+    everything = (evaluation, *compare_with)
+    for other in compare_with:
         same = set(other.algorithms) == set(evaluation.algorithms)
         if not same or set(other.environments) != set(evaluation.environments):
             raise InvalidInput(
-                f"beside holds an evaluation by {other.method!r} of other algorithms or environments: "
+                f"compare_with holds an evaluation by {other.method!r} of other algorithms or environments: "
                 "evaluate the same scores by several methods to compare these"
             )
     order = [evaluation.algorithms[a] for a in evaluation.order]

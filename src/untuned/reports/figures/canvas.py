@@ -72,7 +72,7 @@ def axes_or_new(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 
 def grid(count: int, ax: "Sequence[Axes] | None", *, width: float | None = None) -> "list[Axes]":
-    """Return so many Axes: those given, or those of a new Figure in rows and columns.
+    """Return ``count`` Axes: those given, or those of a new Figure in rows and columns.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def room(ax: "Axes") -> tuple[float, float]:
 
 
 def fitting(text_length: int, width: float, height: float, largest: float = FONT) -> float:
-    """Return the size in points in which so many letters fit into a box in inches."""
+    """Return the size in points at which this many letters fit into a box in inches."""
     across = 72.0 * width / (_LETTER_WIDTH * max(text_length, 1))
     return min(largest, across, 72.0 * height / _LETTER_HEIGHT)
 

@@ -27,7 +27,7 @@ BAR = "bar"
 
 
 def joined(pairs: Pairs) -> list[tuple[int, ...]]:
-    """Return groups in which no two are separable, few of them, such that every such pair is in one of them.
+    """Return a small number of groups that cover every inseparable pair; no two members of a group are separable.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def joined(pairs: Pairs) -> list[tuple[int, ...]]:
     better = pairs.better_ab
     n = len(better)
     left = {(a, b) for a, b in combinations(range(n), 2) if not better[a, b] and not better[b, a]}
-    # The largest first: what a group has left to join decides whether it gets a bar. Groups may be too many to list
-    # all, so that pairs are left over.
+    # The largest first: a group gets a bar only if it joins pairs that no bar joins yet. There may be too many groups
+    # to list all of them, so some pairs are left over.
     candidates: list[tuple[int, ...]] = [*sorted(pairs.groups(), key=len, reverse=True), *sorted(left)]
     chosen = []
     for group in candidates:
@@ -60,7 +60,7 @@ def rows_of(groups: Sequence[tuple[int, ...]], score_a: NDArray[np.float64]) -> 
         Where that is.
     """
     row_of, ends = [0] * len(groups), [-np.inf] * len(groups)
-    # What has the same score as a bar's end would look as if it were joined: a gap between bars says that it is not.
+    # An algorithm with the same score as a bar's end would look joined: a gap between bars shows that it is not.
     gap = 0.02 * float(np.ptp(score_a)) if len(score_a) else 0.0
     for number in sorted(range(len(groups)), key=lambda each: score_a[list(groups[each])].min()):
         at = score_a[list(groups[number])]
@@ -72,9 +72,9 @@ def rows_of(groups: Sequence[tuple[int, ...]], score_a: NDArray[np.float64]) -> 
 def critical_difference(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     """Return Axes with all algorithms along the scores; a bar joins those that are not separable yet.
 
-    It looks like a critical-difference diagram and is drawn from the verdicts: no bar joins two of which one is better,
-    and every two that are not separable are joined by one. A bar joins those with a dot on it: where verdicts do not
-    follow the scores, it passes others without one.
+    It looks like a critical-difference diagram but is drawn from the verdicts: no bar joins a pair where one is better,
+    and one joins every pair that is not separable. A bar joins the algorithms that have a dot on it; where verdicts do
+    not follow the scores, it passes others without a dot.
 
     Parameters
     ----------

@@ -260,7 +260,7 @@ def draw_distributions(
 
 
 def informative(known: Band) -> bool:
-    """Return whether a band bounds the median on both sides: one that does not would only cover the others."""
+    """Return whether a band bounds the median on both sides: one that does not would only hide the others."""
     return known.margin < 0.5
 
 

@@ -85,7 +85,7 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def _start_again(figure: Figure) -> None:
-    """Put Axes back to where they were before any layout: the next one ends as the first did, to the last bit."""
+    """Put Axes back where they were before any layout, so that the next layout gives the same bits."""
     if figure.get_layout_engine() is None:
         return
     for ax in figure.get_axes():
@@ -98,7 +98,7 @@ def save_all(
     evaluation: Evaluation,
     folder: str | Path,
     *,
-    beside: Sequence[Evaluation] = (),
+    compare_with: Sequence[Evaluation] = (),
     histories: Histories | None = None,
     race: Course | None = None,
     formats: Sequence[str] = ("pdf",),
@@ -116,24 +116,24 @@ def save_all(
         What judging found.
     folder
         Where to; made where it is not there. Files of the same names are replaced.
-    beside
+    compare_with
         What other methods found in the same scores, for the figure of aggregates.
     histories
         What trials left, for learning curves and hyperparameters.
     race
         How the study was raced, for how the intervals closed.
     formats
-        Of ``"pdf"``, ``"svg"`` and ``"png"``.
+        File formats: any of ``"pdf"``, ``"svg"`` and ``"png"``.
     workers
-        How many processes draw: with more than one a script needs ``if __name__ == "__main__":``. No file depends on
-        it.
+        How many processes draw; with more than one, a script needs ``if __name__ == "__main__":``. The files do not
+        depend on it.
 
     Raises
     ------
     InvalidInput
         For another format, or a folder that cannot be written to.
     """
-    work = _Work(evaluation, tuple(beside), histories, race, Path(folder).expanduser(), checked_formats(formats))
+    work = _Work(evaluation, tuple(compare_with), histories, race, Path(folder).expanduser(), checked_formats(formats))
     count = len(work.figures())
     if workers == 1:
         return [path for number in range(count) for path in work.save(number)]
@@ -148,14 +148,14 @@ class _Work:
     """Everything that figures are made of, and where they go."""
 
     evaluation: Evaluation
-    beside: tuple[Evaluation, ...]
+    compare_with: tuple[Evaluation, ...]
     histories: Histories | None
     race: Course | None
     folder: Path
     formats: tuple[str, ...]
 
     def figures(self) -> list[tuple[str, Callable[[], Any]]]:
-        return _figures(self.evaluation, self.beside, self.histories, self.race)
+        return _figures(self.evaluation, self.compare_with, self.histories, self.race)
 
     def save(self, number: int) -> list[Path]:
         """Draw and write one of the figures."""
@@ -191,12 +191,12 @@ def checked_formats(formats: Sequence[str]) -> tuple[str, ...]:
 
 
 def _figures(
-    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
+    evaluation: Evaluation, compare_with: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
 ) -> list[tuple[str, Callable[[], Any]]]:
     """Return every figure that applies: the name of its file, and what draws it."""
     found: list[tuple[str, Callable[[], Any]]] = [
         ("summary", partial(summary, evaluation)),
-        ("aggregate", partial(aggregate, evaluation, beside=evaluation.alike(beside))),
+        ("aggregate", partial(aggregate, evaluation, compare_with=evaluation.alike(compare_with))),
         ("verdicts", partial(verdict_matrix, evaluation)),
         ("critical-difference", partial(critical_difference, evaluation)),
         ("partial-order", partial(partial_order, evaluation)),
@@ -213,7 +213,7 @@ def _figures(
     for ranking in evaluation.rankings[1:]:
         other = evaluation.under(ranking.weights)
         found += [
-            (f"aggregate-{ranking.weights}", partial(aggregate, other, beside=other.alike(beside))),
+            (f"aggregate-{ranking.weights}", partial(aggregate, other, compare_with=other.alike(compare_with))),
             (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
             (f"critical-difference-{ranking.weights}", partial(critical_difference, other)),
             (f"partial-order-{ranking.weights}", partial(partial_order, other)),

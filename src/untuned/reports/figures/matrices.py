@@ -34,9 +34,9 @@ _VERDICTS = {
 }
 #: From white to a blue on which black print can be read.
 _SHADES = LinearSegmentedColormap.from_list("untuned", ["#FFFFFF", "#C3DDEF", "#5BA3D0"])
-#: Print smaller than this is not read.
+#: Smaller print than this is unreadable.
 _LEAST = 3.4
-#: At most this many cells get small print: in more of them it is not read.
+#: At most this many cells get small print: in more it is unreadable.
 _MOST_PRINT = 1_200
 #: More environments than this have a row each.
 _COLUMNS = 16
@@ -211,7 +211,7 @@ def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Ax
         if size >= _LEAST:
             for e in range(rows):
                 for r in range(columns):
-                    # What has no weight leaves its cell empty: the others are seen the better.
+                    # A cell without weight stays empty, so that the others stand out.
                     if q_er[e, r] > 0.0:
                         colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
                         _print(ax, r, e, _percent(q_er[e, r]), fontsize=size, color=colour)

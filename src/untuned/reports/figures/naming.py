@@ -19,7 +19,7 @@ def shown(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     Parameters
     ----------
     names
-        Of algorithms or environments.
+        Names of algorithms or environments.
     longest
         How many letters to show.
     """

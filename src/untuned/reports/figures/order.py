@@ -63,8 +63,11 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
         own = ax is None
         ax = axes_or_new(ax, across, down + 0.4)
         width, height = (across, down) if own else room(ax)
-        beside, above = width / (layout.width + 1.0), height / down * (longest * 0.07 + 0.25 if upright else 0.25)
-        size = fitting(longest + 2, *((above, beside) if upright else (beside, above)), SMALL + 0.5)
+        room_across, room_down = (
+            width / (layout.width + 1.0),
+            height / down * (longest * 0.07 + 0.25 if upright else 0.25),
+        )
+        size = fitting(longest + 2, *((room_down, room_across) if upright else (room_across, room_down)), SMALL + 0.5)
         for line in layout.lines:
             ax.plot([x for x, _ in line], [middles[level] for _, level in line], color=GREY, linewidth=0.8, zorder=1)
         for node in range(len(names), count):

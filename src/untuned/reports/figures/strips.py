@@ -1,4 +1,4 @@
-"""Every trial as a point, with the median: what there is to see of few trials."""
+"""Every trial as a point, with the median: for few trials."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ def page(found: MethodComparison, *, title: str = "Ways of evaluating, compared"
     found
         The comparison.
     title
-        Of the page.
+        Title of the page.
     command
         How to repeat it.
     """
@@ -46,7 +46,7 @@ def save(found: MethodComparison, path: str | Path, **options: Any) -> Path:
     found
         The comparison.
     path
-        Of the file.
+        Path of the file.
     **options
         For `page`.
     """
@@ -60,7 +60,7 @@ def check_page(path: str | Path) -> None:
     Parameters
     ----------
     path
-        Of the file.
+        Path of the file.
     """
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise InvalidInput(f"{str(path)!r} is not the name of a page: let it end in .html")

@@ -32,7 +32,7 @@ _EXACT = 20_000
 
 
 def chart_data(
-    evaluation: Evaluation, beside: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
+    evaluation: Evaluation, compare_with: Sequence[Evaluation], histories: Histories | None, race: Course | None = None
 ) -> dict[str, Any]:
     """Return everything that charts are made of; algorithms are named by their number, None is infinite."""
     return {
@@ -42,7 +42,7 @@ def chart_data(
             {
                 "weights": each.weights,
                 "order": list(each.order),
-                "aggregate": [_aggregate(other) for other in (each, *each.alike(beside))],
+                "aggregate": [_aggregate(other) for other in (each, *each.alike(compare_with))],
                 "order_diagram": _order_diagram(each),
             }
             for each in evaluation.each_ranking

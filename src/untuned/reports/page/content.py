@@ -35,7 +35,7 @@ _OPEN, _NAMED = 6, 3
 
 def content(
     evaluation: Evaluation,
-    beside: Sequence[Evaluation],
+    compare_with: Sequence[Evaluation],
     histories: Histories | None,
     charts: Mapping[str, Any],
     plans: Sequence[Plan],
@@ -64,7 +64,7 @@ def content(
         else " (approximate: the scores decided how many there are)",
         "answer": answer(readable),
         "rankings": [
-            _ranking(each, named, beside, drawn)
+            _ranking(each, named, compare_with, drawn)
             for each, named, drawn in zip(
                 evaluation.each_ranking, readable.each_ranking, charts["rankings"], strict=True
             )
@@ -204,11 +204,11 @@ def _responses(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dict[s
 
 
 def _ranking(
-    each: Evaluation, readable: Evaluation, beside: Sequence[Evaluation], drawn: Mapping[str, Any]
+    each: Evaluation, readable: Evaluation, compare_with: Sequence[Evaluation], drawn: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the page says about one ranking."""
     first = leaders(each)
-    others = each.alike(beside)
+    others = each.alike(compare_with)
     title = each.rankings[0].title
     score, difference = _scores(each.rows()), _differences(each.pair_rows())
     pairs = each.pair_rows()
@@ -230,7 +230,7 @@ def _ranking(
         "every_rank": _every_rank(each.rankings[0].ranks.worst, each.rankings[0].ranks.best),
         "vacuous": bool(np.any(each.high_a - each.low_a >= drawing.VACUOUS)),
         "significant": first if len(first) < len(each.algorithms) else (),
-        "beside": [
+        "others": [
             {
                 "method": other.method,
                 "valid": other.valid,
@@ -288,7 +288,7 @@ def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -
 
 
 def _every_rank(worst: Ints, best: Ints) -> bool:
-    """Return whether every algorithm may have every rank, of which a table need not say more."""
+    """Return whether every algorithm may have every rank; then a table leaves the ranks out."""
     return bool(np.all(best == 1) and np.all(worst == worst.size))
 
 
@@ -377,7 +377,7 @@ def _environments(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dic
         e = evaluation.environments.index(row["environment"])
         scores = evaluation.scores.cells[evaluation.algorithms.index(row["algorithm"])][e]
         middle = median(scores) if scores.size else None
-        # What is None there has no trials, no end below, or no end above.
+        # None there means no trials, no lower end, or no upper end.
         ends = (
             (row["mean"], math.nan),
             (middle, math.nan),

@@ -73,7 +73,7 @@ class Axis:
         return min(max((value - low) / (high - low), -0.5), 1.5)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Return what stands where, at most about so many."""
+        """Return the ticks and their labels, at most about this many."""
         if self.labels is not None:
             return [*self.labels]
         found = logarithmic_ticks((self.low, self.high)) if self.logarithmic else _round_numbers(self, most)
@@ -101,7 +101,7 @@ def _signed(text: str) -> str:
 
 
 def brief(text: str, most: int) -> str:
-    """Return a name with so many letters at most, without its middle."""
+    """Return a name shortened to this many letters, without its middle."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 6]}\N{HORIZONTAL ELLIPSIS}{text[-5:]}"
 
@@ -140,7 +140,7 @@ def aggregate(ranking: Chart, names: Sequence[str], label: str, shown: Callable[
     methods, order = ranking["aggregate"], ranking["order"]
     ends = [end for each in methods for a in order for end in (each["low"][a], each["high"][a])]
     scores = [each["score"][a] for each in methods for a in order]
-    # Where intervals are not drawn, they set the scale all the same: scores must not look far apart.
+    # Intervals that are not drawn still set the scale: scores must not look far apart.
     axis = around([*ends, *scores], "score", within=(0.0, 1.0))
     height = _ROW + 2 if len(methods) == 1 else 9 * len(methods) + 6
     rows = []
@@ -258,7 +258,7 @@ def lines(
 
 
 def _bands(each: Chart, x: Axis, y: Axis, box: "_Box") -> Iterable[str]:
-    """Return outlines of a band, as far as both of its ends are known: elsewhere it would only say so."""
+    """Return outlines of a band where both of its ends are known."""
     known = [None not in ends for ends in zip(each["y"], each["low"], each["high"], strict=True)]
     for is_known, part in itertools.groupby(range(len(known)), known.__getitem__):
         places = [*part]
@@ -474,7 +474,7 @@ def _outside(panel: Chart, view: Sequence[float]) -> list[str]:
 
 
 def around(values: Iterable[float], title: str, within: tuple[float, float] = (-math.inf, math.inf)) -> Axis:
-    """Return an axis with all values and a margin, which ends soon after what is possible."""
+    """Return an axis with all values and a margin that goes little beyond the possible values."""
     values = [*values]
     low, high = min(values), max(values)
     margin = 0.05 * high - 0.05 * low or 0.05 * abs(high) or 1.0

@@ -23,7 +23,7 @@ def page(
     title: str,
     command: str,
     version: str,
-    beside: Sequence[Evaluation] = (),
+    compare_with: Sequence[Evaluation] = (),
     histories: Histories | None = None,
     plans: Sequence[Plan] = (),
     race: Course | None = None,
@@ -35,12 +35,12 @@ def page(
     evaluation
         What was found.
     title
-        Of the page.
+        Title of the page.
     command
         How to reproduce it.
     version
-        Of this program.
-    beside
+        Version of this program.
+    compare_with
         The same scores judged by other methods, for a comparison.
     histories
         What the trials recorded in addition to scores.
@@ -49,8 +49,10 @@ def page(
     race
         How the study was raced; None for one that was not.
     """
-    charts = chart_data(evaluation, beside, histories, race)
-    written = content(evaluation, beside, histories, charts, plans, race, title=title, command=command, version=version)
+    charts = chart_data(evaluation, compare_with, histories, race)
+    written = content(
+        evaluation, compare_with, histories, charts, plans, race, title=title, command=command, version=version
+    )
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template.filters |= {"win": _win, "percent": _percent, "share": _share}

@@ -1,9 +1,9 @@
 """A table as comma-separated values, for programs: one column per number, all digits, nothing formatted.
 
-Fields are quoted as RFC 4180 says; lines end with a line feed alone, as everywhere in a pipe. A number that does not
-exist is an empty field, an infinite one is ``inf`` or ``-inf``. Names are not changed: nothing is put before one that
-begins with ``=``, ``+``, ``-`` or ``@``, for then no program would read back the name that was judged. A spreadsheet
-may take such a name for a formula: import the column as text.
+Fields are quoted as in RFC 4180; lines end with a line feed alone, as everywhere in a pipe. A missing number is an
+empty field, an infinite one is ``inf`` or ``-inf``. Names are not changed: names that begin with ``=``, ``+``, ``-`` or
+``@`` get no prefix, because then programs would not read back the name that was judged. A spreadsheet may read such a
+name as a formula: import the column as text.
 """
 
 from math import isnan

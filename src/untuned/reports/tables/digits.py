@@ -1,4 +1,4 @@
-"""How many digits of a number are shown: as many as its interval gives a meaning to."""
+"""How many digits of a number are shown: as many as its interval justifies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def digits(estimates: Iterable[tuple[float, float, float]]) -> Digits:
     Parameters
     ----------
     estimates
-        (value, low, high) each; what is infinite or NaN decides nothing.
+        (value, low, high) each; infinite and NaN values are ignored.
     """
     estimates = list(estimates)
     values = [abs(value) for value, _, _ in estimates if isfinite(value) and value]
@@ -73,7 +73,7 @@ def digits_of_widths(estimates: Iterable[tuple[float, float, float]]) -> Digits:
     Parameters
     ----------
     estimates
-        (value, low, high) each; what is infinite or NaN decides nothing.
+        (value, low, high) each; infinite and NaN values are ignored.
     """
     estimates = list(estimates)
     values = sorted(abs(value) for value, _, _ in estimates if isfinite(value) and value)

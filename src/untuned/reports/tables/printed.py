@@ -23,9 +23,9 @@ STATISTICS: tuple[Statistic, ...] = ("mean", "median")
 def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
     """Return environments x algorithms, a mean or median with its interval in each cell, and the aggregate scores.
 
-    Bold are the best of each row: those that no other algorithm of the row is shown to be better than. A row in which
-    this is true of all has none. Numbers have as many digits as their intervals give a meaning to; an interval that
-    says nothing is left out.
+    The best of each row are bold: no other algorithm of the row is shown to be better. A row where this holds for all
+    algorithms has none in bold. Numbers have as many digits as their intervals justify; an interval that says nothing
+    is left out.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def asked(found: Summaries) -> list[Table]:
 
 
 def caption(found: Summaries) -> str:
-    """Return what a reader must know of every number."""
+    """Return the caption: what every number means and guarantees."""
     verdicts = f"Guaranteed, of the same scores: {' '.join(found.guaranteed)}" if found.guaranteed else ""
     return " ".join(filter(None, (found.basis, found.claim, *found.notes, verdicts)))
 

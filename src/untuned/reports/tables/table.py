@@ -19,7 +19,7 @@ FORMATS = ("md", "csv", "tex", "html")
 
 @dataclass(frozen=True)
 class Table:
-    """A table with what a reader must know of it.
+    """A table with its title and caption.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def readable(self) -> "Table":
-        """The table without what says nothing in every row: means without intervals, ranks of which all are possible.
+        """The table without columns that say nothing: intervals that do not exist, ranks that are all possible.
 
         A sentence in the caption says what is left out, and why.
         """
@@ -91,7 +91,7 @@ class Table:
         Parameters
         ----------
         ending
-            Of the file's name, without the dot.
+            File suffix without the dot.
         """
         if ending not in FORMATS:
             raise InvalidInput(f"no table is written as {ending!r}: choose {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")

@@ -1,1 +1,1 @@
-"""Private. One reader per file: what other programs write."""
+"""Private. One module per reader of other programs' files."""

@@ -1,4 +1,4 @@
-"""NumPy's ``.npy`` and ``.npz``: an array of scores, or one per algorithm, as rliable wants them."""
+"""NumPy's ``.npy`` and ``.npz``: an array of scores, or one per algorithm, as for rliable."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from untuned.adapters.score_files.reader import Reader, Recognised
 from untuned.adapters.score_files.reading import Reading
 from untuned.errors import InvalidInput
 
-#: Names that say nothing: those that numpy gives, and what a lone array is usually called.
+#: Uninformative names: NumPy's defaults, and usual names of a single array.
 _NAMELESS = re.compile(r"arr_\d+|arrays?|data|scores?|results?|returns?|rewards?|values?|x", re.IGNORECASE)
 
 
@@ -39,13 +39,13 @@ def _file(file: File, asked: Reading, alone: bool) -> Recognised:
 def _lone(file: File, name: str, array: NDArray[Any], asked: Reading, alone: bool) -> Recognised:
     algorithm = name if name and not _NAMELESS.fullmatch(name) else None
     if algorithm is not None and array.ndim > 2 and (asked.axes is None or "algo" in asked.axes.lower()):
-        # Whether it is one algorithm's curves or several algorithms' scores is not for a name to say.
+        # The name does not show whether it has one algorithm's curves or several algorithms' scores.
         algorithm = None
     return rows_of_array(
         array,
         name=file.name,
         axes=asked.axes,
-        # Of several files, each has its own algorithm, and the names are those to keep.
+        # With several files, each has its own algorithm, and the names select which to keep.
         algorithms=asked.algorithms if alone and algorithm is None else None,
         environments=asked.environments,
         algorithm=algorithm,
@@ -55,7 +55,7 @@ def _lone(file: File, name: str, array: NDArray[Any], asked: Reading, alone: boo
 
 
 def _named(arrays: Mapping[str, NDArray[Any]], asked: Reading, file: File) -> Mapping[str, NDArray[Any]]:
-    """Return arrays by the algorithms' names, which may have to be given."""
+    """Return arrays by the algorithms' names, which the user may have to give."""
     if not all(re.fullmatch(r"arr_\d+", name) for name in arrays):
         return arrays
     names = asked.algorithms or [f"algorithm-{index + 1}" for index in range(len(arrays))]

@@ -1,14 +1,14 @@
 """bsuite's CSV: ``bsuite_id_-_<experiment>-<setting>.csv``, the totals of a run at a few of its episodes.
 
 Rows are logarithmically spaced: episodes 1, 1.2, 1.4, 1.7, 2, 2.5, 3, ... times a power of ten. ``episode_return`` is
-the return of the one episode that happens to be logged, so that its mean over rows is mostly about the first episodes
-and leaves out nearly all others. ``total_return`` is cumulative: between two rows it grows by the sum of the returns of
-all episodes between them. The curve read here is the growth of ``total_return`` per episode in equal parts of the run,
-a hundred or one per episode if there are fewer; within two rows it is taken to grow evenly. Its mean over training is
-exactly ``total_return / episode`` of the last row.
+the return of the single logged episode, so its mean over rows is mostly about the first episodes and omits nearly all
+others. ``total_return`` is cumulative: between two rows it grows by the sum of the returns of all episodes between
+them. The curve read here is the growth of ``total_return`` per episode in equal parts of the run, a hundred or one per
+episode if there are fewer; between two rows it is interpolated linearly. Its mean over training is exactly
+``total_return / episode`` of the last row.
 
-A folder is an agent's, unless its name is that of a run. Every setting is an environment of its own, ``deep_sea/3``:
-most differ in difficulty, some in their seed alone.
+A folder is an agent's, unless its name is that of a run. Every setting is a separate environment, ``deep_sea/3``: most
+differ in difficulty, some only in their seed.
 """
 
 import re
@@ -25,7 +25,7 @@ from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
 _NAME = re.compile(r"bsuite_id_-_(.+)-(\d+)\.csv(?:\.gz)?", re.IGNORECASE)
-#: Folders that are called by a run.
+#: Names of folders of runs.
 _NUMBER = re.compile(r"(?:seed|run|trial)?[-_ ]?\d*", re.IGNORECASE)
 #: Points of a curve: the last part of a run is logged at every tenth of it.
 _POINTS = 100
@@ -65,7 +65,7 @@ def _run(file: File, by_folder: bool) -> Rows:
 
 
 def _totals(file: File) -> tuple[Floats, Floats]:
-    """Return the numbers of the logged episodes and the sums of returns until then, both from 0."""
+    """Return the numbers of the logged episodes and the cumulative returns, both from 0."""
     rows = csv_file.records(file)
     _, names = next(rows)
     if missing := [each for each in ("episode", "total_return") if each not in names]:

@@ -10,7 +10,7 @@ from untuned.compiling import Compiler
 _COMPILER = Compiler("readers", Path(__file__).parent, ("crc32c.py",))
 _POLYNOMIAL = 0x82F63B78
 
-#: How a file ends: after a record, within one, at a length whose checksum is wrong, at data whose checksum is wrong.
+#: How a file ends: after a record, within one, at a length with a wrong checksum, at data with a wrong checksum.
 WHOLE, CUT, BAD_LENGTH, BAD_DATA = range(4)
 
 
@@ -32,7 +32,7 @@ TABLE = _table()
 def masked(data: NDArray[np.uint8], start: int, stop: int, table: NDArray[np.uint32]) -> int:
     """Return the checksum of some bytes, masked as TensorFlow does."""
     crc = np.uint32(0xFFFFFFFF)
-    # Eight bytes at a time: five times as fast as one by one.
+    # Eight bytes at a time: five times as fast as byte by byte.
     while stop - start >= 8:
         crc = (
             table[7, data[start] ^ (crc & 255)]
@@ -62,12 +62,12 @@ def _number(data: NDArray[np.uint8], start: int, size: int) -> int:
 
 @_COMPILER.kernel
 def frames(data: NDArray[np.uint8], table: NDArray[np.uint32], bounds: NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find the records of a file: their beginnings and ends are put into ``bounds``.
+    """Find the records of a file, and write their beginnings and ends into ``bounds``.
 
     Returns
     -------
     tuple
-        The number of records, how the file ends, and the byte at which that was found.
+        The number of records, how the file ends, and the byte position of that end.
     """
     position, count, size = 0, 0, data.size
     while position < size:

@@ -1,7 +1,8 @@
 """Dopamine's published baselines: ``<game>.json``, a list of the objects ``{"Iteration", "Value", "Agent"}``.
 
-Runs have no names: an agent's runs follow each other, and each begins with the first iteration; or the runs' values of
-one iteration follow each other. The k-th value of an agent at an iteration belongs to its k-th run in both.
+Runs have no names: either an agent's runs are consecutive, and each begins with the first iteration; or the runs'
+values of one iteration are consecutive. In both cases the k-th value of an agent at an iteration belongs to its k-th
+run.
 """
 
 from collections import Counter
@@ -63,7 +64,7 @@ def _numbered(steps: Floats, where: str) -> NDArray[np.int64]:
     """Return the run of every point of an agent."""
     most = max(Counter(steps.tolist()).values())
     blocks: NDArray[np.int64] = np.concatenate([[0], np.cumsum(np.diff(steps) <= 0)])
-    # Runs may be of different lengths where each follows the one before.
+    # Consecutive runs may have different lengths.
     if blocks[-1] + 1 == most:
         return blocks
     seen: Counter[float] = Counter()

@@ -1,7 +1,7 @@
 """DreamerV3: published scores, a list of ``{task, method, seed, xs, ys}``; and a run's own ``scores.jsonl``.
 
-The log of a run, also ``metrics.jsonl``, has an object per line with ``step`` and whatever was measured then. Lines
-without the score are left out.
+The log of a run, also ``metrics.jsonl``, has an object per line with ``step`` and the values measured then. Lines
+without the score are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ _USUAL = ("eval_episode/score", "eval/episode/score", "episode/score", "train_ep
 def _claims(file: File) -> bool:
     head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if file.suffix in _LINES:
-        # Measurements may come long before the first score; and a table in long form may have such a name, too.
+        # Measurements may come long before the first score; and a table in long form may have the same file name.
         named = file.path.name.lower().startswith("metrics.") and b'"algorithm"' not in head and b'"score"' not in head
         return b'"step"' in head and (named or b'episode/score"' in head)
     # Whether "ys" is among the first bytes depends on the length of "xs".
@@ -38,7 +38,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
         return Recognised(rows for file in files for rows in _published(file))
     if len(logs) < len(files):
         raise InvalidInput("published scores and logs of runs are read one at a time: pass .json and .jsonl separately")
-    # A run keeps its scores apart as well, and they are the same.
+    # A run also stores its scores in a separate file, with the same values.
     alone = {file.path.parent for file in logs if file.path.name.startswith("scores.")}
     logs = [file for file in logs if file.path.name.startswith("scores.") or file.path.parent not in alone]
     names = [_names(file) for file in logs]

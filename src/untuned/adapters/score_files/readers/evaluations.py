@@ -1,6 +1,6 @@
 """Stable-Baselines3's ``EvalCallback``: ``evaluations.npz``, the returns of several episodes at points of training.
 
-A run's score at a point is the mean of its episodes there. RL Baselines3 Zoo keeps the seed and the environment's name
+A run's score at a point is the mean of its episodes there. RL Baselines3 Zoo stores the seed and the environment's name
 next to it.
 """
 
@@ -16,7 +16,7 @@ from untuned.adapters.score_files.rows import Rows
 from untuned.adapters.score_files.steps import checked
 from untuned.errors import InvalidInput
 
-#: What can be a score, the returns first.
+#: Series that can be the score, the returns first.
 _METRICS = ("results", "successes", "ep_lengths")
 
 

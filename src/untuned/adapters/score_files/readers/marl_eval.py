@@ -1,7 +1,7 @@
 """marl-eval's JSON: environment, task, algorithm, run, and the points at which a run was evaluated.
 
-A point has lists with a number per episode, whose mean is taken. ``absolute_metrics`` are those of the best policy of a
-run in episodes that did not choose it; where all runs have them, they are the runs' scores.
+A point has lists with a number per episode, which are averaged. ``absolute_metrics`` are those of the best policy of a
+run in episodes that were not used to choose it; if all runs have them, they are the runs' scores.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

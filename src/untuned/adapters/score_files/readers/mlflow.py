@@ -26,9 +26,9 @@ class Run:
     Attributes
     ----------
     place
-        What to call it in messages.
+        Its name in messages.
     path
-        Folders and names that it has, as `Rows.path`.
+        Its folders and names, as `Rows.path`.
     id, experiment
         Its identifier, and that of its experiment.
     status
@@ -40,7 +40,7 @@ class Run:
     metrics
         The names of its series.
     parent
-        The identifier of the run that it is a part of.
+        The identifier of its parent run.
     """
 
     place: str
@@ -62,9 +62,9 @@ def recognised(runs: Collection[Run], asked: Reading, curves: Callable[[str], Ma
     runs
         All runs.
     asked
-        What the user said.
+        The user's options.
     curves
-        Returns the curves of all runs, by identifier, that have a series.
+        Returns the curves of all runs with a series, by identifier.
     """
     present = [run for run in runs if not run.deleted]
     deleted = len(runs) - len(present)

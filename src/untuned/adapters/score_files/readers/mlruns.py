@@ -54,8 +54,8 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
 def _silent(files: Sequence[File], known: set[Path]) -> dict[Path, File]:
     """Return the folders of runs without series, each with a file of its experiment.
 
-    They failed before their first value, and count as trials. Where the user named a file, or the folder of a
-    run, others are not looked for.
+    They failed before their first value, and count as trials. If the user named a file, or the folder of a run, others
+    are not searched for.
     """
     experiments = {folder.parent: file for file in files if (folder := _folder(file)) and _all_runs(file, folder)}
     return {
@@ -93,7 +93,7 @@ def _run(folder: Path, file: File) -> Run:
 
 
 def _settings(folder: Path) -> dict[str, object]:
-    """Return what the files of a folder say, by their names."""
+    """Return the contents of the files of a folder, by their names."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -103,7 +103,7 @@ def _settings(folder: Path) -> dict[str, object]:
 
 
 def _yaml(path: Path) -> dict[str, str]:
-    """Return the plain ``key: value`` lines of a file; a YAML parser would do more than is safe, or needed."""
+    """Return the plain ``key: value`` lines of a file; a YAML parser would be unsafe, and is not needed."""
     found = dict[str, str]()
     if not path.is_file():
         return found

@@ -1,8 +1,8 @@
 """Stable-Baselines3's ``Monitor``: a row per episode of training.
 
 The files of one folder, ``0.monitor.csv``, ``1.monitor.csv`` and so on, are those of the environments in which one run
-acts at the same time. Their episodes are put in the order in which they ended, and a point is at the number of steps
-that all of them took until then.
+acts at the same time. Their episodes are ordered by their end, and the step of a point is the total number of steps of
+all of them until then.
 """
 
 import re
@@ -59,7 +59,7 @@ def _run(files: Sequence[File]) -> Rows:
     parts = [_episodes(file) for file in files]
     first = parts[0]
     _check_one_run(parts)
-    # A file that was continued starts its clock again; within a file the order is that of its rows.
+    # A resumed file restarts its clock; within a file the order is that of its rows.
     order = np.argsort(np.concatenate([np.maximum.accumulate(each.ends) for each in parts]), kind="stable")
     lengths, returns = (np.concatenate(each) for each in ([p.lengths for p in parts], [p.returns for p in parts]))
     plain = len(files) > 1 or _NUMBERED.fullmatch(first.file.path.name)
@@ -75,7 +75,7 @@ def _run(files: Sequence[File]) -> Rows:
 
 
 def _check_one_run(parts: Sequence[_Episodes]) -> None:
-    """Refuse files that cannot be those of one run: it starts all its environments before the first episode ends."""
+    """Refuse files that cannot belong to one run, which starts all its environments before the first episode ends."""
     first = parts[0]
     for other in parts[1:]:
         if other.environment != first.environment:
@@ -118,7 +118,7 @@ def _episodes(file: File) -> _Episodes:
 
 
 def _first_line(file: File) -> tuple[float, str | None]:
-    """Return when the file was begun, and the environment's name."""
+    """Return the start time of the file, and the environment's name."""
     line = file.head.partition(b"\n")[0].removeprefix(b"#")
     try:
         facts = parsed(line, f"the first line of {file.name}")

@@ -1,4 +1,4 @@
-"""Names that logs usually have: of settings that say what a run is, and of series that are its returns."""
+"""Usual names in logs: of settings that identify a run, and of series that are its returns."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from untuned.errors import UnknownName
 from untuned.scores import Floats
 
 #: Series that are returns, evaluations first. Not among the first: ``eval/episodic_return``, which CleanRL logs after
-#: training, with the number of the episode for a step.
+#: training, with the number of the episode as step.
 RETURNS = (
     "eval/mean_reward",
     "eval/episode_return",
@@ -94,13 +94,13 @@ _SETTINGS = {
     ),
     "run": ("seed", "random_seed", "rng_seed", "run_seed", "seed_id", "trial_seed"),
 }
-#: Settings that only hold the others together.
+#: Settings that only group others.
 _HOLDERS = {"args", "cfg", "config", "flags", "hparams", "hyperparameters", "params"}
 _IN_PATTERN = {"algorithm": "algorithm|algo", "environment": "environment|env", "run": "run|seed|trial"}
 
 
 def from_config(config: Mapping[str, object]) -> dict[str, str | None]:
-    """Return the algorithm, the environment and the run that settings name; None for what they do not.
+    """Return the algorithm, the environment and the run that settings name; None for missing ones.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def from_config(config: Mapping[str, object]) -> dict[str, str | None]:
 
 
 def named(config: Mapping[str, object], asked: Reading, where: str) -> dict[str, str | None]:
-    """Return what `from_config` does, unless the user chose settings, or a pattern for paths.
+    """Return the result of `from_config`, unless the user chose settings, or a pattern for paths.
 
     Raises
     ------
     UnknownName
-        Where a setting that the user chose is not there.
+        If a setting that the user chose is missing.
     """
     found = from_config(config)
     flat = {key: name for key, name in reversed(list(_flat(config))) if name is not None}
@@ -132,15 +132,15 @@ def named(config: Mapping[str, object], asked: Reading, where: str) -> dict[str,
 
 
 def rows(place: str, names: Mapping[str, str | None], score: Floats, **more: Any) -> Rows:
-    """Return rows with names that `named` found."""
+    """Return rows with the names from `named`."""
     return Rows(place, score, names["algorithm"], names["environment"], names["run"], **more)
 
 
 def distinct(parts: Sequence[Rows], ids: Sequence[str]) -> list[Rows]:
-    """Return runs with distinct names: the identifier is added where runs of a cell have the same name.
+    """Return runs with distinct names: the identifier is added if runs of a cell have the same name.
 
-    The seed is usually the name of a run, and a search over hyperparameters often leaves it as it is; such runs would
-    be taken for one.
+    The seed is usually the name of a run, and a search over hyperparameters often keeps it constant; such runs would be
+    merged.
     """
 
     def key(part: Rows) -> tuple[object, ...]:
@@ -177,11 +177,11 @@ def _plain(key: str) -> str:
 
 
 def _name(value: object) -> str | None:
-    """Return a value as a name; None for what is not one."""
+    """Return a value as a name; None if it is not one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
     text = str(value).strip() if isinstance(value, str) or abs(value) < 1 << 64 else ""
-    # What cannot be printed could not be shown in a report either.
+    # Unprintable names could not be shown in a report either.
     return text if text not in ("", "None", "null") and text.isprintable() else None

@@ -1,8 +1,8 @@
 """Optuna's studies, in a database or in a journal.
 
-A study whose hyperparameters are drawn at random is a cell of trials without tuning: every trial is a run, with one
-score. Samplers that learn from earlier trials, and pruners, make trials depend on each other; such studies are refused
-unless the user accepts them.
+A study with randomly drawn hyperparameters is a cell of trials without tuning: every trial is a run, with one score.
+Samplers that learn from earlier trials, and pruners, make trials dependent; such studies are refused unless the user
+accepts them.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _TABLES = (
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 _DIRECTIONS = ("NOT_SET", "MINIMIZE", "MAXIMIZE")
 _CREATE_STUDY, _DELETE_STUDY, _STUDY_ATTRIBUTE, _CREATE_TRIAL, _SET_STATE, _TRIAL_ATTRIBUTE = 0, 1, 3, 4, 6, 9
-#: How attributes begin that samplers and pruners leave behind, and what they tell.
+#: Prefixes of attributes that samplers and pruners write, and what they show.
 _TRACES = {
     "tpe:": "TPESampler",
     "gp:": "GPSampler",
@@ -60,7 +60,7 @@ class _Trial:
 
 @dataclass
 class _Study:
-    """A study, its trials, and what shows that they depend on each other."""
+    """A study, its trials, and the signs that they are dependent."""
 
     name: str
     place: str
@@ -70,11 +70,11 @@ class _Study:
     metrics: list[str] = field(default_factory=list)
 
     def attribute(self, key: object, value: object) -> None:
-        """Take an attribute of the study, or of one of its trials."""
+        """Record an attribute of the study, or of one of its trials."""
         if key == _METRICS and isinstance(value, list):
             self.metrics = [str(each) for each in value]
         elif isinstance(key, str):
-            # Evolutionary samplers put their class before it.
+            # Evolutionary samplers prefix it with their class.
             found = ["an evolutionary sampler"] if key.endswith(":generation") else []
             found += [what for begin, what in _TRACES.items() if key.startswith(begin)]
             self.traces |= dict.fromkeys(found[-1:])
@@ -112,7 +112,7 @@ def _counts(trial: _Trial) -> bool:
 
 
 def _dependent(studies: Sequence[_Study]) -> tuple[Finding, ...]:
-    """Return the finding on studies whose trials depend on each other; nothing where none shows it."""
+    """Return the finding on studies with dependent trials; nothing if there are none."""
     shown = {}
     for study in studies:
         pruned = sum(trial.state == "PRUNED" for trial in study.trials)
@@ -137,7 +137,7 @@ def _dependent(studies: Sequence[_Study]) -> tuple[Finding, ...]:
 
 
 def _objective(study: _Study, asked: Reading) -> int:
-    """Return the number of the value that is the score; there are several in a study with several objectives."""
+    """Return the index of the value that is the score; a study with several objectives has several values."""
     where = f"study {study.name!r} in {study.place}"
     count = len(study.directions)
     if not count or study.directions.keys() != set(range(count)):
@@ -217,7 +217,7 @@ def _integer(value: object, where: str) -> int:
 
 
 def _journal(file: File) -> list[_Study]:
-    """Return the studies of a journal, by doing again what it says."""
+    """Return the studies of a journal, by replaying it."""
     studies: dict[int, _Study] = {}
     trials: list[tuple[_Study, _Trial]] = []
     created = 0

@@ -1,16 +1,16 @@
-"""Values out of JSON and text that may be anything."""
+"""Parsing values from untrusted JSON and text."""
 
 import json
 from typing import Any
 
 from untuned.errors import InvalidInput
 
-#: What programs write for numbers that JSON does not have.
+#: Notations for numbers that JSON does not have.
 _NONFINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 def parsed(text: str | bytes, where: str) -> Any:
-    """Return what a JSON text says; raises InvalidInput that begins with ``where``, for a repeated key also."""
+    """Return the value of a JSON text; raises InvalidInput that begins with ``where``, also for duplicate keys."""
     try:
         return json.loads(text, object_pairs_hook=_once)
     except RecursionError:

@@ -1,7 +1,7 @@
 """Stable-Baselines3's logger: ``progress.csv``, or ``progress.json`` with an object per line.
 
-Different numbers are written at different times, so that most rows have holes; those without the score are left out.
-Logs of RLlib, OpenAI Baselines and garage have the same form and other headings.
+Different numbers are written at different times, so most rows have gaps; those without the score are skipped. Logs of
+RLlib, OpenAI Baselines and garage have the same form with other headings.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,9 @@
-"""Protocol buffers on the wire: fields by number, without the descriptions of messages or the library that has them."""
+"""Decoding protocol buffers: fields by number, without message descriptions or the protobuf library."""
 
 from collections.abc import Iterator
 from struct import unpack
 
-#: Kinds of fields on the wire.
+#: Wire types of fields.
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 Field = tuple[int, int, int | bytes]
@@ -21,7 +21,7 @@ def fields(data: bytes) -> Iterator[Field]:
     Raises
     ------
     Malformed
-        For what ends too early, and for kinds that do not exist.
+        For truncated data, and for unknown wire types.
     """
     position, size = 0, len(data)
     while position < size:

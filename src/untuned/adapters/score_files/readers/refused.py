@@ -1,4 +1,4 @@
-"""Files that people have and that cannot be read: recognised so that the message says what to pass instead."""
+"""Common files that cannot be read: recognised so that the message says what to pass instead."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _ENDINGS = {
 }
 _PICKLED = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
 _SPREAD = re.compile(r"(?<![\w.])-?[\d.]+\s*(?:±|\+/-|\+-|\\pm)\s*[\d.]")
-#: Keys of numbers in JSON, and those that name a spread (rew_std, stderr, ci_low) or a mean.
+#: Keys of numbers in JSON, and keys of a spread (rew_std, stderr, ci_low) or a mean.
 _KEY = re.compile(r'"(\w+)"\s*:\s*[\[\d.-]')
 _IS_SPREAD = re.compile(r"(?:\w+_)?(?:std|stdev|stddev|std_?err|std_?dev|sd|sem|ci|ci_?(?:low|high|95))", re.IGNORECASE)
 _IS_MEAN = re.compile(r"(?:\w+_)?(?:mean|avg|average|rew|reward|score|return)s?", re.IGNORECASE)
@@ -56,7 +56,7 @@ _ENCODINGS = ("utf-8", "latin-1")
 
 
 def means_with_spread(file: File) -> tuple[str, ...]:
-    """Return the keys of a mean and of its spread in a JSON file; none where it does not have both."""
+    """Return the keys of a mean and of its spread in a JSON file; none unless it has both."""
     keys = list(dict.fromkeys(_KEY.findall(file.head.decode("utf-8", errors="ignore"))))
     spreads = [key for key in keys if _IS_SPREAD.fullmatch(key)]
     means = [key for key in keys if _IS_MEAN.fullmatch(key) and key not in spreads]

@@ -1,4 +1,4 @@
-"""JSON as rliable's data is published: an object with the scores of runs, one number per run.
+"""JSON in the form of rliable's published data: an object with the scores of runs, one number per run.
 
 ``{algorithm: {task: [scores]}}``, or with names of runs ``{algorithm: {task: {run: score}}}``, where a list instead of
 a score is a learning curve; ``{task: [scores]}``, one file per algorithm; or ``{algorithm: [[...], ...]}`` with a row

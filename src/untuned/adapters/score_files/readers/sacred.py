@@ -52,7 +52,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
 
 
 def _names(file: File, run: dict[str, Any], asked: Reading) -> dict[str, str | None]:
-    """Return the names in the settings; the experiment's is the algorithm's where they have none."""
+    """Return the names in the settings; the experiment's name is the algorithm's if they have none."""
     names = named(_object(file.sibling("config.json")), asked, file.name)
     experiment = run.get("experiment")
     if asked.pattern is None:
@@ -67,7 +67,7 @@ def _series(file: File) -> dict[str, dict[str, Any]]:
 
 
 def _object(file: File | None) -> dict[str, Any]:
-    """Return the object in a file; an empty one where there is no file."""
+    """Return the object in a file; an empty one without a file."""
     found = {} if file is None else parsed(file.content(), file.name)
     if not isinstance(found, dict):
         raise InvalidInput(f"{file.name if file else ''} is not a JSON object: is it Sacred's?")

@@ -13,8 +13,8 @@ Piece = tuple[Floats, Floats]
 def spliced(pieces: Sequence[Piece]) -> tuple[Floats, Floats, bool]:
     """Return the steps and scores of pieces that were written one after another, and whether any was resumed.
 
-    A piece that begins at an earlier step than those before it ended with was resumed from a checkpoint: from that step
-    on it counts, and what was there before is what training lost.
+    A piece that begins at an earlier step than the end of the previous ones was resumed from a checkpoint: it replaces
+    the earlier points from that step on, which training lost.
     """
     steps, scores, again = np.empty(0), np.empty(0), False
     for step, score in pieces:

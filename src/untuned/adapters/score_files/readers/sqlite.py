@@ -10,11 +10,11 @@ from untuned.adapters.score_files.opening import File
 from untuned.errors import InvalidInput
 
 _MAGIC = b"SQLite format 3\0"
-#: How a rollback journal begins that is still needed.
+#: The first bytes of a rollback journal that is still needed.
 _JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-#: What damaged databases lead to; messages of SQLite may have bytes of the file in them that are not UTF-8.
+#: Errors from damaged databases; SQLite's messages may contain bytes of the file that are not UTF-8.
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-#: Seconds after which reading is given up.
+#: The time limit of reading, in seconds.
 _PATIENCE = 60.0
 
 
@@ -34,7 +34,7 @@ def opened(file: File, tables: Sequence[str]) -> Iterator["Database"]:
     Raises
     ------
     InvalidInput
-        For a database that is damaged, in use, or has no such tables, also later while it is read.
+        For a database that is damaged, in use, or lacks these tables; also later while reading.
     """
     for ending, begins in (("-wal", b""), ("-journal", _JOURNAL)):
         other = file.sibling(file.path.name + ending)
@@ -68,9 +68,9 @@ class Database:
     Parameters
     ----------
     place
-        What to call the file in messages.
+        The name of the file in messages.
     connection
-        To the database.
+        The connection to the database.
     tables
         The columns of all tables.
     """
@@ -92,11 +92,11 @@ class Database:
         Parameters
         ----------
         table, columns
-            What to read.
+            The table and columns to read.
         where
-            The rest of the statement; it stands in this package, never in a file.
+            The rest of the statement; always from this package, never from a file.
         values
-            What its question marks stand for.
+            The values of its parameters.
         """
         absent = [name for name in columns if not self.has(table, name)]
         if absent:
@@ -117,7 +117,7 @@ def text(value: object, where: str) -> str:
 
 @contextlib.contextmanager
 def _connected(file: File) -> Iterator[sqlite3.Connection]:
-    # Immutable: no lock and no journal is made next to the file, which may be in a folder that cannot be written to.
+    # Immutable: no lock or journal is created next to the file, which may be in a read-only folder.
     connection = sqlite3.connect(f"{file.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
     try:
         deadline = time.monotonic() + _PATIENCE
@@ -130,14 +130,14 @@ def _connected(file: File) -> Iterator[sqlite3.Connection]:
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    """Return the columns of every ordinary table; views and virtual tables would run what is in the file."""
+    """Return the columns of every ordinary table; views and virtual tables would execute content of the file."""
     listed = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     names = [
         name
         for name, sql in listed
         if isinstance(name, str) and isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
     ]
-    # Generated columns are hidden from this list, so that they are never computed.
+    # Generated columns are hidden from this list, so they are never computed.
     return {
         name: {row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (name,))} for name in names
     }

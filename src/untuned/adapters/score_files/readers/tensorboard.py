@@ -1,8 +1,8 @@
 """TensorBoard's event files, as PyTorch, tensorboardX and TensorFlow write them.
 
-All event files of a folder are one run, in order of time. Where a later file begins at an earlier step than the ones
-before it ended with, the run was resumed from a checkpoint: from that step on the later file counts. The last record of
-a file may be incomplete, as it is while a program writes; anything else that is damaged is refused.
+All event files of a folder are one run, in order of time. If a later file begins at an earlier step than the end of
+the previous ones, the run was resumed from a checkpoint: from that step on the later file counts. The last record of a
+file may be incomplete, because a program may still be writing; any other damage is refused.
 """
 
 import re
@@ -22,7 +22,7 @@ from untuned.adapters.score_files.reading import Reading
 from untuned.adapters.score_files.rows import Rows
 from untuned.errors import InvalidInput
 
-#: Types of tensors that hold numbers, by their code: the format of one number.
+#: Types of numeric tensors, by their code: the format of one number.
 _TYPES = {1: "<f", 2: "<d", 3: "<i", 9: "<q"}
 _HPARAMS = "_hparams_/"
 
@@ -31,7 +31,7 @@ Curve = tuple[list[int], list[float]]
 
 @dataclass(frozen=True)
 class _Events:
-    """What an event file has: when it begins, and its series by tag."""
+    """The content of an event file: its start time, and its series by tag."""
 
     began: float
     curves: Mapping[str, Curve]
@@ -48,7 +48,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
     tag: str | None = None
     parts, resumed, inner = [], 0, 0
     for folder, members in runs.items():
-        # Other tags are not even decoded: most records have one of them.
+        # Other tags, which most records have, are not decoded.
         events = [_events(file, tag) for file in members]
         if tag is None:
             tag = chosen_metric(_tags(events), asked.metric, RETURNS, members[0].name, "tag")
@@ -127,7 +127,7 @@ def _events(file: File, only: str | None) -> _Events:
 
 
 def _records(file: File) -> Iterator[tuple[int, bytes]]:
-    """Yield the byte at which a record begins, and its content, for every record."""
+    """Yield the byte position and the content of every record."""
     # The compiler is imported when an event file is read, not when readers are listed.
     from untuned.adapters.score_files.readers.crc32c import BAD_DATA, BAD_LENGTH, TABLE, frames
 
@@ -161,7 +161,7 @@ def _event(record: bytes) -> tuple[float, int, list[tuple[str, float]]]:
 
 
 def _scalar(entry: bytes) -> tuple[str, float] | None:
-    """Return the tag and the number of an entry; None where it is not one number: text, an image, a histogram."""
+    """Return the tag and the number of an entry; None if it is not a single number: text, an image, a histogram."""
     tag, found = "", None
     for number, _, value in pb.fields(entry):
         if number == 1:
@@ -174,7 +174,7 @@ def _scalar(entry: bytes) -> tuple[str, float] | None:
 
 
 def _tensor(data: bytes) -> float | None:
-    """Return the number in a tensor; None where it does not have exactly one."""
+    """Return the number in a tensor; None unless it has exactly one."""
     kind, content, numbers = 0, b"", list[float]()
     for number, _, value in pb.fields(data):
         if number == 1:

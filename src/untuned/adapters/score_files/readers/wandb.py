@@ -1,8 +1,8 @@
-"""The files that W&B keeps of a run, ``run-ID.wandb``, offline or not.
+"""W&B's files of a run, ``run-ID.wandb``, offline or not.
 
-They are LevelDB logs: blocks of 32 KiB, in which a record is whole or in pieces, each with its CRC-32. Files with the
-same run ID are one run that was resumed, in order of their folders, which begin with the time. The last record of a
-file may be incomplete, as it is after a crash; anything else that is damaged is refused.
+They are LevelDB logs: blocks of 32 KiB, with whole or split records, each piece with its CRC-32. Files with the same
+run ID are one resumed run, in order of their folders, whose names begin with the time. The last record of a file may be
+incomplete, for example after a crash; any other damage is refused.
 """
 
 import re
@@ -32,7 +32,7 @@ _HISTORY, _CONFIG, _RUN, _EXIT = 2, 5, 17, 18
 
 @dataclass
 class _Log:
-    """What a file says about a run: its settings, the rows of its history, not yet decoded, and how it ended."""
+    """A file's data on a run: its settings, the undecoded rows of its history, and how it ended."""
 
     file: File
     id: str = ""
@@ -117,7 +117,7 @@ def _begin(log: _Log, run: bytes) -> None:
 
 
 def _configure(log: _Log, config: bytes) -> None:
-    """Add settings to those that the log has; nested ones have names with dots."""
+    """Add settings to the log's; nested ones have names with dots."""
     for number_, _, update in pb.fields(config):
         if number_ == 1:
             key, text = _item(pb.message(update))
@@ -125,7 +125,7 @@ def _configure(log: _Log, config: bytes) -> None:
 
 
 def _item(item: bytes) -> tuple[str, str | float | None]:
-    """Return the name of an item and its value, as JSON text or as a number; None where it is neither."""
+    """Return the name of an item and its value, as JSON text or as a number; None if it is neither."""
     key, nested = "", list[str]()
     value: str | float | None = None
     for number_, _, part in pb.fields(item):
@@ -152,7 +152,7 @@ def _keys(log: _Log) -> list[str]:
     for row in log.history:
         for key, value in _items(log, row).items():
             if key not in found:
-                # The first value decides: text, an image, a histogram is not a series of numbers.
+                # The first value decides: text, images and histograms are not series of numbers.
                 found[key] = not key.startswith("_") and maybe_number(_value(value, log, key)) is not None
     return [key for key, numbers in found.items() if numbers]
 
@@ -162,7 +162,7 @@ def _curve(log: _Log, metric: str, step: str | None) -> Piece:
     steps, values = list[float](), list[float]()
     where = f"{metric!r} of {log.file.name}"
     counters = [step] if step else ["global_step", "_step"]
-    # The parts of a nested name are separate on the wire. Items without any of these bytes need not be decoded.
+    # The parts of a nested name are encoded separately. Items without any of these bytes need not be decoded.
     needles = [name.rpartition(".")[2].encode() for name in (metric, *counters)]
     wanted = re.compile(b"|".join(map(re.escape, needles)))
     for row in log.history:
@@ -180,7 +180,7 @@ def _curve(log: _Log, metric: str, step: str | None) -> Piece:
 
 
 def _items(log: _Log, row: bytes, wanted: re.Pattern[bytes] | None = None) -> dict[str, str | float | None]:
-    """Return the items of a row of the history, or those in which something is found."""
+    """Return the items of a row of the history, or those that contain some bytes."""
     items: dict[str, str | float | None] = {}
     try:
         for number_, _, value in pb.fields(row):
@@ -202,7 +202,7 @@ def _value(value: str | float | None, log: _Log, key: str) -> object:
 
 
 def _records(file: File) -> Iterator[tuple[int, bytes]]:
-    """Yield the byte at which a record begins, and its content, for every record."""
+    """Yield the byte position and the content of every record."""
     data = file.content()
     if not data.startswith(_MAGIC) or len(data) < _HEADER or data[6] != 0:
         raise InvalidInput(
@@ -219,7 +219,7 @@ def _records(file: File) -> Iterator[tuple[int, bytes]]:
             continue
         piece = _piece(data, position)
         if piece is None:
-            # Checksums do not cover lengths. Where whole records follow, the file was not just cut off.
+            # Checksums do not cover lengths. If whole records follow, the file was not merely truncated.
             if not _cut(data, position) or any(_piece(data, each) for each in range(position + 1, len(data))):
                 raise _damaged(file, position)
             return
@@ -235,7 +235,7 @@ def _records(file: File) -> Iterator[tuple[int, bytes]]:
 
 
 def _piece(data: bytes, position: int) -> bytes | None:
-    """Return the content of the piece at a position; None where there is no valid one."""
+    """Return the content of the piece at a position; None if there is no valid one."""
     if position + _HEADER > len(data):
         return None
     checksum, length, kind = unpack_from("<IHB", data, position)

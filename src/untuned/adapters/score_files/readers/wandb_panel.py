@@ -1,4 +1,4 @@
-"""The CSV that W&B exports from a panel: a column of steps, then for every run its value, ``__MIN`` and ``__MAX``."""
+"""CSV exports of W&B panels: a column of steps, then for every run its value, ``__MIN`` and ``__MAX``."""
 
 import contextlib
 import csv
@@ -36,7 +36,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
     for file in files:
         lines = _lines(file)
         header = next(lines, (1, []))[1]
-        # A metric may have " - " in its name, too: what the user typed comes first.
+        # A metric's name may contain " - ", too: the user's text takes precedence.
         found = dict.fromkeys(_metric(name, asked.metric) for name in _values(header))
         if metric is None:
             metric = chosen_metric([name for name in found if name != "_step"], asked.metric, RETURNS, file.name)

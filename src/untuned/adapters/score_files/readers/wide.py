@@ -1,11 +1,11 @@
-"""Tables in wide form: a column per environment, or, of one environment, a column per algorithm.
+"""Tables in wide form: a column per environment, or, for one environment, a column per algorithm.
 
-With a column of algorithms the other columns are environments. Without one, as AdaStop writes it, the first column
-numbers the runs, the others are algorithms, and the file's name is the environment's.
+With a column of algorithms the other columns are environments. Without one, as in AdaStop's files, the first column
+numbers the runs, the others are algorithms, and the file is named after the environment.
 
-An empty cell is a run without a score, NaN, since leaving it out would hide a failure; except where it cannot be one:
-at the end of an algorithm's column, which is as long as the algorithm has runs, and on an environment on which an
-algorithm has no score at all.
+An empty cell is a run without a score, NaN, because leaving it out would hide a failure; except where it cannot be a
+run: at the end of an algorithm's column, whose length is the number of its runs, and on an environment where an
+algorithm has no scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ from untuned.errors import InvalidInput
 from untuned.scores import Floats
 
 _SEPARATORS = {".csv": ",;\t", ".tsv": "\t"}
-#: What pandas calls the column of its index when it reads one without a name.
+#: Pandas's name for an unnamed index column.
 _INDEX = ("", "unnamed:0")
-#: Names that columns of scores do not have in wide form: those of tables in long form, and what else is written down.
+#: Names that columns of scores do not have in wide form: those of tables in long form, and other usual columns.
 _OTHERS = {
     *(each for role in ("environment", "score", "step") for each in USUAL[role]),
     *("lr", "learningrate", "gamma", "alpha", "epsilon", "batchsize", "loss"),
@@ -37,7 +37,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class _Form:
-    """Where the columns are: of algorithms and of runs, where there are such, and of scores."""
+    """The positions of the columns of algorithms and of runs, if present, and of scores."""
 
     algorithm: int | None
     runs: tuple[int, ...]
@@ -57,7 +57,7 @@ def _claims(file: File) -> bool:
 
 
 def _form(names: Sequence[str], asked: Reading) -> _Form | None:
-    """Return where the columns are; None where the table is not in wide form."""
+    """Return the positions of the columns; None if the table is not in wide form."""
     algorithms = _positions(names, asked.algorithm, USUAL["algorithm"])
     runs = _positions(names, asked.run, USUAL["run"])
     index = [0] if names and plain(names[0]) in _INDEX else []
@@ -90,7 +90,7 @@ def _read(files: Sequence[File], asked: Reading) -> Recognised:
 
 
 def _table(file: File, asked: Reading) -> tuple[list[str], _Form, dict[int, Floats], list[list[str]]]:
-    """Return the header, what it means, the scores of every column, and all rows."""
+    """Return the header, its interpretation, the scores of every column, and all rows."""
     separator = max(_SEPARATORS.get(file.suffix, ",;\t"), key=lambda each: len(csv_file.header(file, each)))
     records = csv_file.records(file, separator)
     _, names = next(records)
@@ -137,12 +137,12 @@ def _rows(
 
 
 def _beyond_end(empty: Flags) -> Flags:
-    """Return which cells are empty like all below them."""
+    """Return which cells are empty, with only empty cells below."""
     return np.logical_and.accumulate(empty[::-1])[::-1]
 
 
 def _never(form: _Form, rows: Sequence[Sequence[str]], empty: Flags) -> Flags:
-    """Return which cells are of algorithms that have nothing but empty cells in the column."""
+    """Return which cells belong to algorithms with only empty cells in the column."""
     whose = np.array([cells[form.algorithm or 0] for cells in rows])
     return ~np.isin(whose, whose[~empty])
 
