@@ -145,11 +145,7 @@ def _copied(store: Store, race: tuple[str, ...], fresh: Store) -> int:
     """Copy the log of a race and all intact trials to another store, and return how many trials that are."""
     with fresh._writing():
         fresh._insert_race(race)
-    kept = 0
-    intact = (row for row, complaint in _every_row(store, _cells(store)) if complaint is None)
-    while batch := list(itertools.islice(intact, _CHUNK)):
-        kept += fresh._add(batch)
-    return kept
+    return fresh._copy(row for row, complaint in _every_row(store, _cells(store)) if complaint is None)
 
 
 @contextlib.contextmanager
