@@ -232,16 +232,26 @@ def _encoded_values(trial: Trial) -> tuple[str, bytes]:
     fixed = values if "x" not in codes else [each for each, code in zip(values, codes, strict=True) if code != "x"]
     numbers = _parsed_shape(shape).numbers.pack(*fixed, *[each.log_density for each in draws])
     if len(fixed) < len(values):
-        others = [each for each, code in zip(values, codes, strict=True) if code == "x"]
+        others = [_not_deep(each) for each, code in zip(values, codes, strict=True) if code == "x"]
         numbers += json.dumps(others).encode()
     return shape, numbers
+
+
+def _not_deep(value: Any, levels: int = 50) -> Any:
+    """Return a value unless it has so many levels that walking through it may exhaust the stack."""
+    if isinstance(value, (list, tuple, dict)):
+        if levels == 0:
+            raise ValueError("a value has more than 50 levels")
+        for inner in value.values() if isinstance(value, dict) else value:
+            _not_deep(inner, levels - 1)
+    return value
 
 
 def _decoded_values(shape: str, encoded: bytes) -> dict[str, Any]:
     """Return the draws and the mappings, by field."""
     layout = _parsed_shape(shape)
     numbers = iter(layout.numbers.unpack_from(encoded))
-    tail = iter(json.loads(encoded[layout.numbers.size :]) if "x" in layout.codes else ())
+    tail = map(_not_deep, json.loads(encoded[layout.numbers.size :]) if "x" in layout.codes else ())
     values = iter([next(tail) if code == "x" else next(numbers) for code in layout.codes])
     drawn = [next(values) for _ in layout.draws]
     draws = tuple(
