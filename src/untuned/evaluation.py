@@ -180,7 +180,7 @@ class HeadToHead:
 
 def _both_ways(better_ab: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which algorithms beat another one and are beaten by one."""
-    found: NDArray[np.bool_] = better_ab.any(axis=0) & better_ab.any(axis=1)
+    found: NDArray[np.bool_] = np.logical_and(np.any(better_ab, axis=0), np.any(better_ab, axis=1))
     return found
 
 
