@@ -387,7 +387,7 @@ COMMANDS = (
     ("show", "zeta", "hill", "3", "--json"),
     ("export", "--returns"),
     ("export", "--returns", "--format", "json"),
-    ("evaluate", "--weights", "uniform", "--intervals", "dkw"),
+    ("evaluate", "--weights", "uniform", "--intervals", "wilson"),
     ("check",),
     ("repair",),
 )
