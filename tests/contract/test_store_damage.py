@@ -473,6 +473,14 @@ def test_half_a_character_is_shown_and_exported(call: Call, folder: Path, tmp_pa
         assert call("export", folder, "--format", form, "--out", tmp_path / f"x.{form}").code == 0
 
 
+def test_half_a_character_in_a_failure_is_kept_as_its_escape(folder: Path) -> None:
+    with Store.open(folder, write=True) as store:
+        old = store.trial(*CELL, 3)
+        failed = {"trial": 50, "score": float("nan"), "failure": "OSError: no file 'a\udcff \N{SNOWMAN}'"}
+        store.add([untuned.Trial(**(vars(old) | failed))])
+        assert store.trial(*CELL, 50).failure == "OSError: no file 'a\\udcff \N{SNOWMAN}'"
+
+
 def test_damage_is_never_a_traceback(folder: Path) -> None:
     """Whole pages of noise, zeros or other pages: what is raised is ours."""
     path = folder / RESULTS_NAME

@@ -39,7 +39,8 @@ def damage_of(store: Store, tell: Verified | None = None) -> tuple[str, ...]:
     for done, (_, complaint) in enumerate(_every_row(store, cells), start=1):
         if complaint is not None:
             found.append(complaint)
-        if tell is not None and (done % _CHUNK == 0 or done == total):
+        # Returns may take a second each.
+        if tell is not None and (done % (100) == 0 or done == total):
             tell(done, total)
     if cells and not found:
         # Every row is as it was written: are all of them there?

@@ -31,7 +31,7 @@ _LEVEL = 1
 
 #: Compressed returns may grow this much, or by this factor, before they count as a decompression bomb. Equal returns of
 #: all episodes are packed a thousandfold: the first is room for twelve million.
-_GROWN, _FACTOR = 100_000_000, 250
+_GROWN, _FACTOR, _PIECE = 100_000_000, 250, 1 << 24
 
 #: The columns that hold a field each, those that share the origin, and the mappings of names to numbers.
 _SINGLE = tuple(each for each in COLUMNS if each.stored in ("score", "record"))
@@ -143,7 +143,11 @@ def _encoded_number(value: Any) -> float | None:
 
 
 def _encoded_text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    text = str(value)
+    # Half a surrogate pair becomes its escape: messages on files whose names are not UTF-8 have it.
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def _encoder(column: Column) -> Callable[[Any], Any]:
@@ -281,9 +285,16 @@ def _decoded_returns(encoded: bytes | None) -> tuple[Floats, Floats] | tuple[Non
         return None, None
     (final,) = struct.unpack_from("<I", encoded)
     unpacking = zlib.decompressobj()
-    by_byte = np.frombuffer(unpacking.decompress(encoded[4:], max(_GROWN, _FACTOR * len(encoded))), dtype=np.uint8)
-    if not unpacking.eof:
-        raise ValueError("the returns are not complete, or grow beyond all bounds when they are decompressed")
+    unpacked = unpacking.decompress(encoded[4:], _PIECE)
+    left = max(_GROWN, _FACTOR * len(encoded)) - len(unpacked)
+    pieces = [unpacked]
+    while not unpacking.eof:
+        # Piece by piece, which are not yet joined: zlib needs up to twice the size of what it returns.
+        pieces.append(unpacking.decompress(unpacking.unconsumed_tail, _PIECE))
+        left -= len(pieces[-1])
+        if not pieces[-1] or left < 0:
+            raise ValueError("the returns are not complete, or grow beyond all bounds when they are decompressed")
+    by_byte = np.frombuffer(b"".join(pieces) if len(pieces) > 1 else unpacked, dtype=np.uint8)
     # Until the third format there was none.
     if unpacking.unused_data and unpacking.unused_data != struct.pack("<I", zlib.crc32(encoded[:-4])):
         raise ValueError("the checksum of the returns is wrong")
