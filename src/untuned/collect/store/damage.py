@@ -40,7 +40,7 @@ def damage_of(store: Store, tell: Verified | None = None) -> tuple[str, ...]:
         if complaint is not None:
             found.append(complaint)
         # Returns may take a second each.
-        if tell is not None and (done % (100) == 0 or done == total):
+        if tell is not None and (done % 100 == 0 or done == total):
             tell(done, total)
     if cells and not found:
         # Every row is as it was written: are all of them there?
