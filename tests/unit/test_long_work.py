@@ -79,6 +79,7 @@ def test_the_cost_of_the_game_is_said_before_it_starts(capsys: pytest.CaptureFix
     assert "untuned evaluate --weights uniform" in said
     for judging, n, m in (
         (untuned.Judging(), 20, 20),
+        (untuned.Judging(), 3, 57),
         (untuned.Judging(weights="uniform"), 500, 3),
         (untuned.Judging(intervals="bootstrap", weights="game"), 500, 3),
         (untuned.Judging(), 500, 1),

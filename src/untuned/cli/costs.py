@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from untuned.judge.judging import Judging
     from untuned.scores import ScoreTable
 
-#: Seconds of one processor for a bound under the game's weights over so many states: measured on boards of 3
-#: environments with 16 to 100 algorithms, 2.5 ms to 0.8 s. Other processors and other scores: a factor of 3.
-_SECONDS, _POWER = 4e-7, 1.4
+#: Seconds of one processor for a bound under the game's weights, per state and move: 1e-8 to 7e-8 on boards of 16 x 3 to
+#: 200 x 3, 40 x 20, 12 x 57 and 3 x 2,000, whose bounds took 2.5 ms to 7 s each.
+_SECONDS = 3.5e-8
 
 #: Shorter work is not announced.
 _LEAST = 60.0
@@ -20,8 +20,8 @@ _LEAST = 60.0
 
 def bounding_seconds(algorithms: int, environments: int, workers: int) -> float:
     """Return roughly how long the bounds on all scores under the game's weights take, without those on pairs."""
-    states = algorithms**2 * environments
-    return float(2 * algorithms * _SECONDS * states**_POWER / workers)
+    states, moves = algorithms**2 * environments, algorithms * (1 + environments)
+    return 2 * algorithms * states * moves * _SECONDS / workers
 
 
 def announce(judging: "Judging", table: "ScoreTable", workers: int | None) -> None:
