@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from untuned.judge.judging import Judging
     from untuned.scores import ScoreTable
 
-#: Seconds of one processor for a bound under the game's weights, per state and move: 1e-8 to 7e-8 on boards of 16 x 3 to
-#: 200 x 3, 40 x 20, 12 x 57 and 3 x 2,000, whose bounds took 2.5 ms to 7 s each.
+#: Seconds of one processor for a bound under the game's weights, per state and move: 1e-8 to 7e-8 on boards of 16 x 3
+#: to 200 x 3, 40 x 20, 12 x 57 and 3 x 2,000, whose bounds took 2.5 ms to 7 s each.
 _SECONDS = 3.5e-8
 
 #: Shorter work is not announced.
