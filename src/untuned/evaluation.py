@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput, UnknownName
+from untuned.indented import indented
 from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import (
     approximation,
@@ -166,11 +167,21 @@ class HeadToHead:
     def cycles(self) -> list[tuple[int, ...]]:
         """Return the shortest cycle of verdicts through every algorithm that is in one: a beats b beats c beats a."""
         found: dict[frozenset[int], tuple[int, ...]] = {}
-        for start in range(len(self.better_ab)):
+        # What nothing beats, or what beats nothing, is in no cycle; nor is what is left of the others' verdicts then.
+        inside = np.arange(len(self.better_ab))
+        while (left := inside[_both_ways(self.better_ab[np.ix_(inside, inside)])]).size < inside.size:
+            inside = left
+        for start in inside.tolist():
             cycle = _shortest_cycle(self.better_ab, start)
             if cycle:
                 found.setdefault(frozenset(cycle), cycle)
         return list(found.values())
+
+
+def _both_ways(better_ab: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which algorithms beat another one and are beaten by one."""
+    found: NDArray[np.bool_] = np.logical_and(np.any(better_ab, axis=0), np.any(better_ab, axis=1))
+    return found
 
 
 def _shortest_cycle(better_ab: NDArray[np.bool_], start: int) -> tuple[int, ...]:
@@ -415,9 +426,10 @@ class Evaluation:
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The largest sets in which no two are separable yet, the best scores first; at most a thousand."""
-        place = {a: number for number, a in enumerate(self.order)}
+        order = self.order
+        place = {a: number for number, a in enumerate(order)}
         groups = sorted(sorted(place[a] for a in group) for group in self.pairs.groups())
-        return tuple(tuple(self.algorithms[self.order[number]] for number in group) for group in groups)
+        return tuple(tuple(self.algorithms[order[number]] for number in group) for group in groups)
 
     @property
     def partial_order(self) -> tuple[tuple[str, str], ...]:
@@ -533,20 +545,32 @@ class Evaluation:
 
         ``cap`` is how many times its weight an environment may count before the verdict may fail: see `Ranking.cap_ab`.
         """
-        order, cap_ab = self.order, self.rankings[0].cap_ab
-        return [
-            {
-                "a": self.algorithms[a],
-                "b": self.algorithms[b],
-                "difference": float(self.score_a[a] - self.score_a[b]),
-                "low": float(self.pairs.low_ab[a, b]),
-                "high": float(self.pairs.high_ab[a, b]),
-                "verdict": self.pairs.verdict(a, b),
-                "cap": None if cap_ab is None else _number(np.fmax(cap_ab[a, b], cap_ab[b, a])),
-            }
-            for place, a in enumerate(order)
-            for b in order[place + 1 :]
-        ]
+        order, cap_ab, pairs = self.order, self.rankings[0].cap_ab, self.pairs
+        found = []
+        # Row by row: on 500 algorithms arrays are read in a fifth of the time that single numbers take.
+        for place, a in enumerate(order):
+            rest = np.array(order[place + 1 :], dtype=np.int64)
+            caps = [None] * rest.size if cap_ab is None else map(_number, np.fmax(cap_ab[a, rest], cap_ab[rest, a]))
+            columns = (
+                rest.tolist(),
+                (self.score_a[a] - self.score_a[rest]).tolist(),
+                pairs.low_ab[a, rest].tolist(),
+                pairs.high_ab[a, rest].tolist(),
+                caps,
+            )
+            found += [
+                {
+                    "a": self.algorithms[a],
+                    "b": self.algorithms[b],
+                    "difference": difference,
+                    "low": low,
+                    "high": high,
+                    "verdict": pairs.verdict(a, b),
+                    "cap": cap,
+                }
+                for b, difference, low, high, cap in zip(*columns, strict=True)
+            ]
+        return found
 
     def head_to_head_rows(self) -> list[dict[str, Any]]:
         """Return one record per pair, a the one that wins more often: a, b, win, low, high, verdict."""
@@ -614,15 +638,16 @@ class Evaluation:
             by_environment[row["environment"]].append(
                 {"name": row["algorithm"], **{key: row[key] for key in list(row)[2:]}}
             )
-        weights = self.environment_weights
+        weights, facts = self.environment_weights, self._ranking_facts()
+        others = [self.under(each.weights)._ranking_facts() for each in self.rankings[1:]]
         content: dict[str, Any] = {
             # First: readers of a ranking must know which scores are failures.
             "failures": self.failures,
-            **self._ranking_facts(),
+            **facts,
             "valid": self.valid,
             "anytime": self.anytime,
             "delta": self.delta,
-            "rankings": [self.under(each.weights)._ranking_facts() for each in self.rankings],
+            "rankings": [facts, *others],
             "head_to_head": {
                 "pairs": self.each_ranking[0].head_to_head_rows(),
                 "cycles": [[self.algorithms[a] for a in cycle] for cycle in self.head_to_head.cycles()],
@@ -692,7 +717,10 @@ class Evaluation:
         indent
             How far each level is indented; None for one line.
         """
-        return json.dumps(self.to_dict(percentiles=percentiles), indent=indent, allow_nan=False, ensure_ascii=False)
+        content = self.to_dict(percentiles=percentiles)
+        if indent == 2:
+            return indented(content)
+        return json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False)
 
     @property
     def level(self) -> str:

@@ -71,6 +71,10 @@ class Pairs:
         An algorithm that is separated from all others is in none. Where many algorithms each differ from just one,
         there are exponentially many sets: at most `MOST_GROUPS` are returned.
         """
+        return list(self._groups)
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[int, ...], ...]:
         better = self.better_ab
         alike = ~better & ~better.T
         np.fill_diagonal(alike, False)
@@ -90,7 +94,7 @@ class Pairs:
             for a in _members(fewest):
                 waiting.append((chosen | 1 << a, candidates & neighbours[a], excluded & neighbours[a]))
                 candidates, excluded = candidates & ~(1 << a), excluded | 1 << a
-        return sorted(found)
+        return tuple(sorted(found))
 
 
 def _members(bits: int) -> list[int]:

@@ -27,7 +27,7 @@ from untuned.adapters import exports
 from untuned.cli.progress import Display, duration, sentence
 from untuned.collect.progress import Progress
 from untuned.collect.store.store import Store
-from untuned.collect.trial import Trial
+from untuned.collect.trial import Column, Trial
 
 # Brackets are markup to whoever prints tables; in names they are what they are.
 MARKED = "[red]sarsa[/red]"
@@ -820,7 +820,7 @@ def test_an_export_is_whole_or_not_there(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def write(content: Iterable[exports.Row], columns: exports.Columns, file: IO[bytes]) -> None:
+    def write(content: Iterable[exports.Row], columns: Sequence[Column], file: IO[bytes]) -> None:
         file.write(b"half")
         file.flush()
         raise trouble

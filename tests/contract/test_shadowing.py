@@ -13,7 +13,7 @@ from support import needs
 NAMES = (
     *("html", "random", "socket", "tempfile", "pickle", "struct", "queue", "selectors", "resource", "heapq", "bisect"),
     *("statistics", "secrets", "inspect", "textwrap", "csv", "json", "uuid", "logging", "sqlite3", "cProfile", "zlib"),
-    *("multiprocessing", "numpy", "gymnasium", "IPython", "orjson"),
+    *("multiprocessing", "numpy", "gymnasium", "IPython", "orjson", "typing", "enum", "re"),
 )
 
 STUDY = """

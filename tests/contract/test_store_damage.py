@@ -19,7 +19,8 @@ import untuned
 from support.calling import Call, caller
 from support.stores import FACTS, made, outcome
 from untuned.collect.session import Session
-from untuned.collect.store import digests
+from untuned.collect.store import digests, rows
+from untuned.collect.store.connection import MALFORMED
 from untuned.collect.store.damage import repaired
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.errors import StoreError, UntunedError
@@ -38,15 +39,28 @@ def folder(tmp_path: Path) -> Path:
 
 
 def changed(folder: Path, *statements: str, seal: bool = False) -> Path:
-    """Change a store behind its back; with ``seal`` make its digests fit."""
+    """Change a store behind its back; with ``seal`` make its digests and checksums fit, as a stranger can."""
     connection = sqlite3.connect(folder / RESULTS_NAME, isolation_level=None)
     for statement in statements:
         connection.execute(statement)
     if seal:
         connection.execute("DROP TABLE digest")
         digests.add_to_older(connection)
+        seal_rows(connection)
     connection.close()
     return folder
+
+
+def seal_rows(connection: sqlite3.Connection) -> None:
+    texts = dict(connection.execute("SELECT id, text FROM text"))
+    names = ("id", *rows.SCORE_COLUMNS, *rows.RECORD_COLUMNS)
+    found = connection.execute(f"SELECT {', '.join(names)} FROM record JOIN score ON record.id = score.record")
+    for values in found.fetchall():
+        row = dict(zip(names, values, strict=True))
+        # What has no checksum cannot be sealed.
+        with contextlib.suppress(*MALFORMED):
+            right = rows.checksum(row | {each: texts[row[each]] for each in rows.SHARED_TEXTS})
+            connection.execute("UPDATE record SET checksum = ? WHERE id = ?", (right, row["id"]))
 
 
 OF_ZETA = "(SELECT id FROM text WHERE text = 'zeta')"
@@ -330,6 +344,22 @@ CRAFTED: dict[str, tuple[str, ...]] = {
     "returns as text": ("UPDATE record SET returns = 'many'",),
     "a shape that is none": ("UPDATE text SET text = '[1]' WHERE text LIKE '{%'",),
     "a deep shape": (f"UPDATE text SET text = '{DEEP}' WHERE id = (SELECT max(id) FROM text)",),
+    "fewer numbers than names": (
+        """UPDATE text SET text = '{"draws": [["a", "b"]], "codes": ""}' WHERE text LIKE '{%'""",
+        "UPDATE record SET numbers = zeroblob(64)",
+    ),
+    "more numbers than names": (
+        """UPDATE text SET text = '{"draws": [["a", "b"]], "codes": "dddd"}' WHERE text LIKE '{%'""",
+        "UPDATE record SET numbers = zeroblob(64)",
+    ),
+    "a deep draw": (
+        """UPDATE text SET text = '{"draws": [["a", "b"]], "codes": "x"}' WHERE text LIKE '{%'""",
+        f"UPDATE record SET numbers = CAST(zeroblob(8) || '[{'[' * 700}{']' * 700}]' AS BLOB)",
+    ),
+    "draws that are lists": (
+        """UPDATE text SET text = '{"draws": [["a", ["b"]], [["a"], "b"]], "codes": "dd"}' WHERE text LIKE '{%'""",
+        "UPDATE record SET numbers = zeroblob(64)",
+    ),
     "an origin that is none": ("UPDATE text SET text = '3' WHERE text LIKE '[%'",),
     "a name in binary": ("UPDATE text SET text = x'ff00' WHERE text = 'zeta'",),
     "a view": ("DROP TABLE score", f"CREATE VIEW score AS {BOMB}"),
@@ -357,7 +387,7 @@ COMMANDS = (
     ("show", "zeta", "hill", "3", "--json"),
     ("export", "--returns"),
     ("export", "--returns", "--format", "json"),
-    ("evaluate", "--weights", "uniform", "--intervals", "dkw"),
+    ("evaluate", "--weights", "uniform", "--intervals", "wilson"),
     ("check",),
     ("repair",),
 )
@@ -441,6 +471,14 @@ def test_half_a_character_is_shown_and_exported(call: Call, folder: Path, tmp_pa
     assert next(row for row in rows if row["trial"] == 50)["draws"] == {"kind": "a\ud800"}
     for form in ("csv", "parquet"):
         assert call("export", folder, "--format", form, "--out", tmp_path / f"x.{form}").code == 0
+
+
+def test_half_a_character_in_a_failure_is_kept_as_its_escape(folder: Path) -> None:
+    with Store.open(folder, write=True) as store:
+        old = store.trial(*CELL, 3)
+        failed = {"trial": 50, "score": float("nan"), "failure": "OSError: no file 'a\udcff \N{SNOWMAN}'"}
+        store.add([untuned.Trial(**(vars(old) | failed))])
+        assert store.trial(*CELL, 50).failure == "OSError: no file 'a\\udcff \N{SNOWMAN}'"
 
 
 def test_damage_is_never_a_traceback(folder: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support import agents_that_end_processes
 from support.exporting import exported
 from support.processes import children, eventually, runs
 from untuned import InvalidInput, Study, collect_scores
@@ -147,6 +148,13 @@ def test_random_kills_of_workers_change_no_byte(tmp_path: Path) -> None:
     assert killed == kills
     collect_scores(Study.parse(text), tmp_path / "whole", workers=2)
     assert exported(tmp_path / "long") == exported(tmp_path / "whole")
+
+
+def test_a_thread_that_an_algorithm_left_keeps_nobody_waiting(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    collect_scores(study("leaves_a_thread_and_interrupts", trials=1), tmp_path / "study", workers=1)
+    assert [trial.failure for trial in trials_of(tmp_path / "study")] == ["its process died (exit code 1)"]
+    assert time.monotonic() - begin < agents_that_end_processes.LONG
 
 
 # Memory

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ def guesses_lean(environment: Env, draw: Draw) -> None:
         while not done:
             _, _, terminated, truncated, _ = environment.step(int(rng.integers(2)))
             done = terminated or truncated
+
+
+def leaves_a_thread_and_interrupts(environment: Env, draw: Draw) -> None:
+    """End the process as Ctrl-C would, with a thread that Python waits for at its end."""
+    threading.Thread(target=time.sleep, args=(LONG,)).start()
+    raise KeyboardInterrupt
+
+
+#: Seconds; nobody waits for it.
+LONG = 300.0
 
 
 def is_killed(environment: Env, draw: Draw) -> None:

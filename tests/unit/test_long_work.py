@@ -1,5 +1,6 @@
 """Long work says how far it is, and the cost of what grows with a board is bounded."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 
 import untuned
+from support.calling import caller
 from support.stores import made
 from untuned.cli import terminal
+from untuned.cli.costs import announce
 from untuned.collect.session import Session, merge
 from untuned.judge.pooled.evidence import FEWEST, MOST, most_arrangements
 from untuned.verdicts import Pairs
@@ -63,6 +66,49 @@ def test_export_and_merge_tell_how_far_they_are(tmp_path: Path) -> None:
     with merge(tmp_path / "all", [folder, folder], advance=lambda done, all_: told.append((done, all_))) as session:
         assert sum(cell.trials for cell in session.status()) == total
     assert told == [(total, 2 * total), (2 * total, 2 * total)]
+
+
+def scores(n: int, m: int) -> untuned.ScoreTable:
+    return untuned.ScoreTable.from_array(np.random.default_rng(0).random((n, m, 2)))
+
+
+def test_the_cost_of_the_game_is_said_before_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    announce(untuned.Judging(), scores(500, 3), 2)
+    said = capsys.readouterr().err
+    assert re.match(r"The game's weights need 1,000 bounds over 750,000 states each: roughly \d+ h on 2 threads", said)
+    assert "untuned evaluate --weights uniform" in said
+    for judging, n, m in (
+        (untuned.Judging(), 20, 20),
+        (untuned.Judging(), 3, 57),
+        (untuned.Judging(weights="uniform"), 500, 3),
+        (untuned.Judging(intervals="bootstrap", weights="game"), 500, 3),
+        (untuned.Judging(), 500, 1),
+    ):
+        announce(judging, scores(n, m), 2)
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", [("evaluate", "--json"), ("report", "--out", "x.html"), ("plan",)])
+def test_commands_say_it(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    untuned.write_scores(scores(3, 2), "x.csv")
+
+    def judged(*_: object, **__: object) -> None:
+        raise untuned.InvalidInput("it began")
+
+    monkeypatch.setattr("untuned.cli.costs._LEAST", 0.0)
+    monkeypatch.setattr("untuned.judge.evaluate.judge", judged)
+    said = caller(capsys)(command[0], "x.csv", *command[1:]).err
+    assert said.index("The game's weights need 6 bounds over 18 states each") < said.index("it began")
+
+
+def test_exports_make_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "study")
+    monkeypatch.setattr("untuned.collect.store.store.decode", lambda *_: 1 / 0)
+    for form in ("csv", "json", "parquet"):
+        untuned.export(folder, tmp_path / f"x.{form}", form=form, returns=True)
 
 
 def test_verdicts_are_looked_up_once() -> None:

@@ -27,7 +27,7 @@ from untuned.collect.runner.trial import run_trial
 from untuned.collect.store import schema
 from untuned.collect.store.lock import LOCK_NAME
 from untuned.collect.store.store import RESULTS_NAME, Store
-from untuned.collect.trial import LARGEST, Trial
+from untuned.collect.trial import LARGEST, Trial, plain
 from untuned.errors import InvalidInput, StoreError, UnknownName
 
 ALGORITHMS = ["zeta", "alpha"]
@@ -157,6 +157,9 @@ def test_any_trial_comes_back_as_it_was(
         store.add([given_trial])
         found = store.trial("zeta", "hill", trial)
         assert text(found) == text(given_trial)
+        (values,) = store.plain_trials()
+        expected = {name: plain(value) for name, value in vars(found).items()}
+        assert {name: repr(values[name]) for name in expected} == {name: repr(each) for name, each in expected.items()}
         if returns is not None:
             assert found.returns is not None
             assert found.returns.tobytes() == np.array(returns).tobytes()
@@ -603,6 +606,27 @@ def test_shards_become_one(store: Store, tmp_path: Path) -> None:
         for environment, algorithm, trial in itertools.product(ENVIRONMENTS, ALGORITHMS, range(600))
     ]
     store.check()
+
+
+def test_merging_waits_for_the_disk_once(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits() -> bool:
+        return bool(store._connection.execute("PRAGMA synchronous").fetchone()[0] == 2)
+
+    with Store.create(tmp_path / "part", FACTS) as part:
+        part.add(made(trial=trial) for trial in range(2500))
+    statements: list[str] = []
+    during: list[bool] = []
+    store._connection.set_trace_callback(statements.append)
+    assert store.merge_from(tmp_path / "part", advance=lambda _: during.append(waits())) == 2500
+    assert during == [False, False, False]
+    # What is committed last waits, and with it what was committed before.
+    assert waits()
+    last = statements[-statements[::-1].index("PRAGMA synchronous = FULL") :]
+    assert [each.split()[0] for each in last if each.startswith(("BEGIN", "COMMIT"))] == ["BEGIN", "COMMIT"]
+    monkeypatch.setattr(store, "_add", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        store.merge_from(tmp_path / "part")
+    assert waits()
 
 
 def test_shards_of_other_studies_are_refused(store: Store, tmp_path: Path) -> None:

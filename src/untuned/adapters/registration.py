@@ -9,8 +9,10 @@ import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
 
+# As type checkers know it. With `python -m untuned` this module is imported before the current folder is off the path:
+# a file called typing.py there must not be run.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.abc import Loader
 else:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from untuned.adapters.score_files.reading import Reading
+from untuned.cli.costs import announce
 from untuned.cli.judging_options import Sources, Workers, read, takes_records
 from untuned.cli.terminal import print_bytes, showing_progress
-from untuned.judge.judging import DELTA, SEED
+from untuned.judge.judging import DELTA, SEED, Judging
 
 if TYPE_CHECKING:
     from untuned.judge.comparing.records import MethodComparison
@@ -37,6 +38,7 @@ def compare_methods(
     from untuned import api
 
     found = read(sources, reading)
+    announce(Judging(), found.table, workers)
     with showing_progress() as progress:
         compared = api.compare_methods(
             found,

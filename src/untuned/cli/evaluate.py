@@ -142,7 +142,7 @@ def _format(given: str | None, as_json: bool) -> str:
 
 
 def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]", summaries: "Summaries | None") -> str:
-    import json
+    from untuned.indented import indented
 
     content = found.to_dict(percentiles=percentiles)
     if plans:
@@ -150,7 +150,7 @@ def _json(found: "Evaluation", percentiles: bool, plans: "tuple[Plan, ...]", sum
         content |= {"plan": planned[0], "plans": planned}
     if summaries is not None:
         content["summaries"] = summaries.to_dict()
-    return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+    return indented(content)
 
 
 def _tables(found: "Evaluation", wanted: str, by_environment: bool, pairs: bool, summaries: "Summaries | None") -> str:

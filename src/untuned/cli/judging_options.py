@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from untuned.adapters.score_files.reading import Reading
+from untuned.cli.costs import announce
 from untuned.cli.terminal import printable, showing_progress, telling
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging, without_variants
@@ -139,6 +140,7 @@ def judged(
     if planned:
         check_plan(judging)
     found = read(sources, reading)
+    announce(judging, found.table, workers)
     with showing_progress() as progress:
         return evaluate(
             found,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from untuned.adapters.score_files.reading import Reading
+from untuned.cli.costs import announce
 from untuned.cli.judging_options import Approximate, Sources, Workers, names, read, takes_records
 from untuned.cli.terminal import showing_progress
 from untuned.judge.judging import Judging
@@ -66,6 +67,7 @@ def report(
     # Before the judging, which may take minutes.
     api.check_report(out, judging, compare_with=others, study=study, planned=planned, formats=kinds)
     found = read(sources, reading)
+    announce(judging, found.table, workers)
     with showing_progress() as progress:
         made = api.report(
             found,

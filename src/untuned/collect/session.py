@@ -486,6 +486,16 @@ class Session:
         """
         return self.store.trials(*self.store.compared, returns=returns)
 
+    def plain_trials(self, *, returns: bool = True) -> Iterator[dict[str, Any]]:
+        """Yield the fields of `trials` by name, as plain JSON types.
+
+        Parameters
+        ----------
+        returns
+            Whether to read the returns of all episodes, too.
+        """
+        return self.store.plain_trials(*self.store.compared, returns=returns)
+
     def status(self) -> tuple[CellStatus, ...]:
         """Return the progress of every compared cell, environment by environment."""
         store = self.store

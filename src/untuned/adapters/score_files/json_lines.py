@@ -40,13 +40,12 @@ def read_json_lines(file: File, asked: Reading) -> Iterator[Rows]:
             if record.get("failure") is False:
                 record["failure"] = None
         values = {
-            each: _column([record.get(keys[each]) for record in records], name=each in _names(chosen))
+            each: _column(file, [record.get(keys[each]) for record in records], name=each in _names(chosen))
             for each in chosen.positions
         }
-        others = [key for at, key in enumerate(keys) if at not in chosen.positions][:_LOOKED_AT]
-        unread = {key: _column([record.get(key) for record in records], name=True) for key in others}
+        others = [key for at, key in enumerate(keys) if chosen.anonymous and at not in chosen.positions][:_LOOKED_AT]
+        unread = {key: _column(file, [record.get(key) for record in records], name=True) for key in others}
         given = np.array(numbers, dtype=np.int64)
-        unread = unread if chosen.anonymous else {}
         yield Columns(file.name, keys, chosen, values, file.below, numbers=given, unread=unread).rows()
     if chosen is None:
         raise InvalidInput(
@@ -94,11 +93,11 @@ def _names(chosen: Chosen) -> set[int]:
     }
 
 
-def _column(values: list[Any], *, name: bool) -> Any:
+def _column(file: File, values: list[Any], *, name: bool) -> Any:
     import polars
 
     if name:
-        texts = [value if value is None or isinstance(value, str) else _dumped(value) for value in values]
+        texts = [value if value is None or isinstance(value, str) else _dumped(file, value) for value in values]
         return polars.Series(texts, dtype=polars.String)
     if all(type(value) in (float, int) for value in values):
         try:
@@ -108,11 +107,11 @@ def _column(values: list[Any], *, name: bool) -> Any:
     return polars.Series(values, dtype=polars.Object)
 
 
-def _dumped(value: Any) -> str:
+def _dumped(file: File, value: Any) -> str:
     try:
         return json.dumps(value)
     except RecursionError:
-        raise InvalidInput("a name is a value of many levels: write names as text") from None
+        raise InvalidInput(f"{file.name} has a name that is a value of many levels: write names as text") from None
 
 
 def _pieces(file: File) -> Iterator[tuple[list[dict[str, Any]], list[int]]]:

@@ -440,6 +440,9 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
                 fresh = False
         except Exception as error:
             answer = portable(error)
+        except BaseException:
+            # An algorithm's KeyboardInterrupt. An orderly end would wait for threads that algorithms left.
+            os._exit(1)
         finally:
             if os.getpid() != ours:
                 # A copy of the process that the algorithm forked and that returned: it must not answer.

@@ -11,6 +11,7 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +72,7 @@ def of_entries(texts: Iterable[str], first: int = 0) -> Digest:
     return found
 
 
+@lru_cache(maxsize=4096)
 def cell_name(algorithm: str, environment: str) -> str:
     """Return what the digest of a cell is called."""
     return json.dumps([algorithm, environment])

@@ -6,6 +6,7 @@ fields that describe the build are its *origin*, another such text.
 
 import json
 import math
+import operator
 import struct
 import zlib
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import numpy as np
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.environments.checks import checked_size
 from untuned.collect.kernels.jit import Floats
-from untuned.collect.trial import COLUMNS, LARGEST, Column, Trial
+from untuned.collect.trial import COLUMNS, LARGEST, Column, Trial, plain
 from untuned.errors import InvalidInput
 
 #: A trial encoded, by column: nothing in it refers to the store it came from. NaN is None.
@@ -30,7 +31,7 @@ _LEVEL = 1
 
 #: Compressed returns may grow this much, or by this factor, before they count as a decompression bomb. Equal returns of
 #: all episodes are packed a thousandfold: the first is room for twelve million.
-_GROWN, _FACTOR = 100_000_000, 250
+_GROWN, _FACTOR, _PIECE = 100_000_000, 250, 1 << 24
 
 #: The columns that hold a field each, those that share the origin, and the mappings of names to numbers.
 _SINGLE = tuple(each for each in COLUMNS if each.stored in ("score", "record"))
@@ -55,6 +56,12 @@ _PACKED = tuple(each.name for each in _FIRST if each.kind in _CODES)
 _PACKING = struct.Struct("<" + "".join(_CODES[each.kind] for each in _FIRST if each.kind in _CODES))
 _TEXTS = tuple(each.name for each in _FIRST if each.kind is str and each.stored == "record")
 _LATER = tuple(each.name for each in _SINGLE if each.since > 1)
+_shared_texts, _packed = operator.itemgetter(*SHARED_TEXTS), operator.itemgetter(*_PACKED)
+
+#: Of the single columns, those that may hold infinite numbers, and others that are stored as another type or left out.
+_FLOATS = tuple(each.name for each in _SINGLE if each.kind is float)
+_OTHERS = tuple(each for each in _SINGLE if each.kind is bool or (each.kind is not float and each.since > 1))
+_ORIGIN_DEFAULTS = {each.name: each.default for each in COLUMNS if each.stored == "origin"}
 
 
 def missing_columns(version: int) -> frozenset[str]:
@@ -64,8 +71,10 @@ def missing_columns(version: int) -> frozenset[str]:
 
 def checksum(row: Row) -> int:
     """Return the checksum of a row: of everything but the returns, whose compression has its own."""
-    found = _text_checksum(*[row[name] for name in SHARED_TEXTS])
-    numbers = [math.nan if row[name] is None else row[name] for name in _PACKED]
+    found = _text_checksum(*_shared_texts(row))
+    numbers = _packed(row)
+    if None in numbers:
+        numbers = tuple([math.nan if each is None else each for each in numbers])
     found = zlib.crc32(_PACKING.pack(*numbers), found)
     for name in _TEXTS:
         found = found if row[name] is None else zlib.crc32(row[name].encode(), found)
@@ -102,13 +111,43 @@ def decode(row: Row, seed: int) -> Trial:
     return Trial(seed=seed, **fields)
 
 
+def plain_values(row: Row, seed: int) -> dict[str, Any]:
+    """Return what `plain` makes of the fields of a row's trial, by name, in a fifth of the time.
+
+    The row's own columns are there as well, and returns only if the row has them.
+    """
+    found = row | _origin_fields(row["origin"])
+    found["seed"] = seed
+    for name in _FLOATS:
+        if (value := found[name]) is not None and not math.isfinite(value):
+            found[name] = None
+    for each in _OTHERS:
+        found[each.name] = _decoded(each, found[each.name])
+    layout = _parsed_shape(row["shape"])
+    if "x" in layout.codes:
+        found |= {name: plain(value) for name, value in _decoded_values(row["shape"], row["numbers"]).items()}
+    else:
+        values = [each if math.isfinite(each) else None for each in layout.numbers.unpack_from(row["numbers"])]
+        begin = 0
+        for name, keys in layout.keys:
+            found[name] = dict(zip(keys, values[begin:], strict=False))
+            begin += len(keys)
+    both = _decoded_returns(row["returns"])
+    found["returns"], found["final_returns"] = both if both[0] is None else map(plain, both)
+    return found
+
+
 def _encoded_number(value: Any) -> float | None:
     number = float(value)
     return None if number != number else number
 
 
 def _encoded_text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    text = str(value)
+    # Half a surrogate pair becomes its escape: messages on files whose names are not UTF-8 have it.
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def _encoder(column: Column) -> Callable[[Any], Any]:
@@ -142,11 +181,17 @@ def _parsed_origin(origin: str) -> tuple[str, ...]:
     return tuple(json.loads(origin))
 
 
+@lru_cache(maxsize=4096)
+def _origin_fields(origin: str) -> dict[str, str]:
+    return _ORIGIN_DEFAULTS | dict(zip(_ORIGIN, _parsed_origin(origin), strict=False))
+
+
 class _Layout(NamedTuple):
     """A shape taken apart; codes are those of `struct`, with x for what goes to a JSON list behind the numbers."""
 
     draws: tuple[tuple[str, str], ...]
     mappings: dict[str, tuple[str, ...]]
+    keys: tuple[tuple[str, tuple[str, ...]], ...]
     codes: str
     numbers: struct.Struct
 
@@ -164,7 +209,11 @@ def _parsed_shape(shape: str) -> _Layout:
     if not {*codes} <= {"x", *_CODES.values()}:
         raise ValueError(f"{codes[:20]!r} are no types of numbers")
     numbers = struct.Struct(f"<{codes.replace('x', '')}{'d' * len(draws)}")
-    return _Layout(draws, {name: tuple(parts.get(name, ())) for name in _MAPPINGS}, codes, numbers)
+    mappings = {name: tuple(parts.get(name, ())) for name in _MAPPINGS}
+    keys = (("draws", tuple(name for name, _ in draws)), *mappings.items())
+    if len(codes) != sum(len(names) for _, names in keys):
+        raise ValueError(f"{len(codes)} types of numbers do not belong to as many names")
+    return _Layout(draws, mappings, keys, codes, numbers)
 
 
 def _encoded_values(trial: Trial) -> tuple[str, bytes]:
@@ -187,16 +236,26 @@ def _encoded_values(trial: Trial) -> tuple[str, bytes]:
     fixed = values if "x" not in codes else [each for each, code in zip(values, codes, strict=True) if code != "x"]
     numbers = _parsed_shape(shape).numbers.pack(*fixed, *[each.log_density for each in draws])
     if len(fixed) < len(values):
-        others = [each for each, code in zip(values, codes, strict=True) if code == "x"]
+        others = [_not_deep(each) for each, code in zip(values, codes, strict=True) if code == "x"]
         numbers += json.dumps(others).encode()
     return shape, numbers
+
+
+def _not_deep(value: Any, levels: int = 50) -> Any:
+    """Return a value unless it has so many levels that walking through it may exhaust the stack."""
+    if isinstance(value, (list, tuple, dict)):
+        if levels == 0:
+            raise ValueError("a value has more than 50 levels")
+        for inner in value.values() if isinstance(value, dict) else value:
+            _not_deep(inner, levels - 1)
+    return value
 
 
 def _decoded_values(shape: str, encoded: bytes) -> dict[str, Any]:
     """Return the draws and the mappings, by field."""
     layout = _parsed_shape(shape)
     numbers = iter(layout.numbers.unpack_from(encoded))
-    tail = iter(json.loads(encoded[layout.numbers.size :]) if "x" in layout.codes else ())
+    tail = map(_not_deep, json.loads(encoded[layout.numbers.size :]) if "x" in layout.codes else ())
     values = iter([next(tail) if code == "x" else next(numbers) for code in layout.codes])
     drawn = [next(values) for _ in layout.draws]
     draws = tuple(
@@ -226,9 +285,16 @@ def _decoded_returns(encoded: bytes | None) -> tuple[Floats, Floats] | tuple[Non
         return None, None
     (final,) = struct.unpack_from("<I", encoded)
     unpacking = zlib.decompressobj()
-    by_byte = np.frombuffer(unpacking.decompress(encoded[4:], max(_GROWN, _FACTOR * len(encoded))), dtype=np.uint8)
-    if not unpacking.eof:
-        raise ValueError("the returns are not complete, or grow beyond all bounds when they are decompressed")
+    unpacked = unpacking.decompress(encoded[4:], _PIECE)
+    left = max(_GROWN, _FACTOR * len(encoded)) - len(unpacked)
+    pieces = [unpacked]
+    while not unpacking.eof:
+        # Piece by piece, which are not yet joined: zlib needs up to twice the size of what it returns.
+        pieces.append(unpacking.decompress(unpacking.unconsumed_tail, _PIECE))
+        left -= len(pieces[-1])
+        if not pieces[-1] or left < 0:
+            raise ValueError("the returns are not complete, or grow beyond all bounds when they are decompressed")
+    by_byte = np.frombuffer(b"".join(pieces) if len(pieces) > 1 else unpacked, dtype=np.uint8)
     # Until the third format there was none.
     if unpacking.unused_data and unpacking.unused_data != struct.pack("<I", zlib.crc32(encoded[:-4])):
         raise ValueError("the checksum of the returns is wrong")

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from untuned.collect.store.rows import (
     decode,
     encode,
     missing_columns,
+    plain_values,
 )
 from untuned.collect.store.study_facts import StudyFacts
 from untuned.collect.trial import LARGEST, Trial, label
@@ -39,6 +40,9 @@ _CHUNK = 1000
 
 #: The longest facts, in characters: those of a thousand algorithms and environments have a hundredth.
 _LONGEST_FACTS = 1 << 25
+
+#: What is made of a row.
+Decoded = TypeVar("Decoded")
 
 #: An algorithm and an environment.
 Names = tuple[str, str]
@@ -55,10 +59,12 @@ def _insert(table: str, columns: Sequence[str]) -> str:
 _SCORE = (*SCORE_COLUMNS, "record")
 _RECORD = ("id", *RECORD_COLUMNS)
 _INSERT_SCORE, _score_values = _insert("score", _SCORE), operator.itemgetter(*_SCORE)
+_texts = operator.itemgetter(*SHARED_TEXTS)
 _INSERT_RECORD, _record_values = _insert("record", _RECORD), operator.itemgetter(*_RECORD)
 
 #: The columns of a row that are read from the two tables; the names of the cell are known.
 _READ = tuple(name for name in (*SCORE_COLUMNS, *RECORD_COLUMNS) if name not in ("algorithm", "environment"))
+_KEYS = ("algorithm", "environment", *_READ)
 
 
 def _select(without: Collection[str], *, scan: bool = False) -> str:
@@ -405,6 +411,25 @@ class Store:
         The order is the same in whatever order they were added. With ``returns=False`` the returns of episodes are
         left out, unread.
         """
+        return self._each(decode, algorithms, environments, returns)
+
+    def plain_trials(
+        self,
+        algorithms: Iterable[str] | None = None,
+        environments: Iterable[str] | None = None,
+        *,
+        returns: bool = True,
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the fields of `trials` by name, as `untuned.collect.trial.plain` makes them, several times as fast."""
+        return self._each(plain_values, algorithms, environments, returns)
+
+    def _each(
+        self,
+        decoded: Callable[[Row, int], Decoded],
+        algorithms: Iterable[str] | None,
+        environments: Iterable[str] | None,
+        returns: bool,
+    ) -> Iterator[Decoded]:
         study = self._facts()
         chosen = [
             [name for name in known if wanted is None or name in wanted]
@@ -413,11 +438,14 @@ class Store:
                 (study.algorithms, _wanted("algorithm", algorithms, study.algorithms)),
             )
         ]
-        return (
-            self._decoded(row, study.seed)
-            for environment, algorithm in itertools.product(*chosen)
-            for row in self._all_rows(algorithm, environment, returns=returns)
-        )
+
+        def found() -> Iterator[Decoded]:
+            with explained(self._path):
+                for environment, algorithm in itertools.product(*chosen):
+                    for row in self._all_rows(algorithm, environment, returns=returns):
+                        yield decoded(row, study.seed)
+
+        return found()
 
     def scores(self, *, nonfinite: Nonfinite = "error") -> ScoreTable:
         """Return all scores, in declared order and by number within each cell, with the ranges from the facts.
@@ -579,13 +607,25 @@ class Store:
                 if self._empty():
                     self._insert_race(race)
             rows = itertools.chain.from_iterable(itertools.starmap(shard._all_rows, shard.counts()))
-            new = read = 0
+            return self._copy(rows, advance)
+
+    def _copy(self, rows: Iterator[Row], advance: Callable[[int], None] | None = None) -> int:
+        """Store rows of another store, and return how many are new; until this returns a power cut may lose some."""
+        new = read = 0
+        # Waiting for the disk at every commit would take longer than all the rest, and copying can be repeated.
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
             while batch := list(itertools.islice(rows, _CHUNK)):
                 new += self._add(batch)
                 read += len(batch)
                 if advance is not None:
                     advance(read)
-            return new
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
+        # A commit that waits for the disk waits for those before it: it must write something, the same number.
+        with self._writing():
+            self._connection.execute(f"PRAGMA user_version = {schema.version(self._connection)}")
+        return new
 
     def check_same_study(self, other: "Store") -> None:
         """Raise InvalidInput for the store of another study, or of another race: their trials cannot be mixed."""
@@ -648,12 +688,11 @@ class Store:
 
     def _insert(self, rows: list[Row]) -> None:
         (last,) = self._connection.execute("SELECT ifnull(max(id), 0) FROM record").fetchone()
-        stored = []
-        for number, row in enumerate(rows, last + 1):
-            values = row | {"id": number, "record": number}
-            for name in SHARED_TEXTS:
-                values[name] = self._text_id(row[name])
-            stored.append(values)
+        number_of = {text: self._text_id(text) for text in dict.fromkeys(each for row in rows for each in _texts(row))}
+        stored = [
+            row | {"id": number, "record": number, **{name: number_of[row[name]] for name in SHARED_TEXTS}}
+            for number, row in enumerate(rows, last + 1)
+        ]
         self._connection.executemany(_INSERT_SCORE, map(_score_values, stored))
         self._connection.executemany(_INSERT_RECORD, map(_record_values, stored))
         names = [digests.cell_name(row["algorithm"], row["environment"]) for row in rows]
@@ -781,28 +820,27 @@ class Store:
         without = missing_columns(schema.version(self._connection)) | (set() if returns else {"returns"})
         cell = self._cell(algorithm, environment)
         found = self._connection.execute(_select(without, scan=scan), (*cell, start, most)).fetchall()
-        rows: list[Row] = [
-            {"algorithm": algorithm, "environment": environment, **dict(zip(_READ, values, strict=True))}
-            for values in found
-        ]
+        names = (algorithm, environment)
+        rows: list[Row] = [dict(zip(_KEYS, names + values, strict=True)) for values in found]
         texts = {
             number: self._connection.execute("SELECT text FROM text WHERE id = ?", (number,)).fetchone()
-            for number in {row[name] for row in rows for name in ("origin", "shape")}
+            for number in {row["origin"] for row in rows} | {row["shape"] for row in rows}
         }
         return [(row, self._complaint(row, texts)) for row in rows]
 
     def _complaint(self, row: Row, texts: Mapping[int, tuple[str] | None]) -> str | None:
         """Give a row its texts, and return what is wrong with it."""
-        which = label(row["algorithm"], row["environment"], row["trial"])
         origin, shape = texts[row["origin"]], texts[row["shape"]]
         if origin is None or shape is None:
-            return f"parts of {which} are missing"
+            return f"parts of {label(row['algorithm'], row['environment'], row['trial'])} are missing"
         row["origin"], row["shape"] = origin[0], shape[0]
         try:
             right = checksum(row) == row["checksum"]
         except MALFORMED:
             right = False
-        return None if right else f"the checksum of {which} is wrong"
+        return (
+            None if right else f"the checksum of {label(row['algorithm'], row['environment'], row['trial'])} is wrong"
+        )
 
     def _rows(self, algorithm: str, environment: str, start: int, most: int, *, returns: bool = True) -> list[Row]:
         """Return up to ``most`` rows of a cell from a trial's number on, with their checksums verified."""
@@ -857,10 +895,6 @@ class Store:
         if same != last:
             raise StoreError("the study was changed while it was read: read it again")
         return rows
-
-    def _decoded(self, row: Row, seed: int) -> Trial:
-        with explained(self._path):
-            return decode(row, seed)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
