@@ -340,7 +340,7 @@ def _named(each: "Evaluation", which_ab: NDArray[np.bool_], between: str = " ove
     pairs = sorted(pairs, key=lambda pair: [place[a] for a in pair])
     said = [between.join(each.algorithms[a] for a in pair) for pair in pairs]
     if len(said) > _PAIRS + 1:
-        said = [*said[:_PAIRS], f"{len(said) - _PAIRS} more"]
+        said = [*said[:_PAIRS], f"and {len(said) - _PAIRS} more"]
     return ", ".join(said)
 
 
