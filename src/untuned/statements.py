@@ -21,10 +21,17 @@ OPPOSITE = "Opposite verdicts"
 _PAIRS = 4
 _CLAUSES = 6
 _FAILURES = 5
+#: An interval on a score, which is between 0 and 1, says nothing from this length on; one on a difference, from twice.
+VACUOUS = 0.9
 #: A cell with fewer trials than the largest by this factor holds the others back.
 _UNEVEN = 4
 #: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.
 _SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
+
+
+def says_nothing(evaluation: "Evaluation") -> bool:
+    """Return whether every score of the first ranking may be nearly anything."""
+    return bool((evaluation.high_a - evaluation.low_a >= VACUOUS).all())
 
 
 def failed(evaluation: "Evaluation") -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.reports.tables.digits import digits
 from untuned.scores import Floats, Ints, spread
-from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
+from untuned.statements import OPPOSITE, VACUOUS, approximation, direct, failed, next_steps, says_nothing
 from untuned.verdicts import NOT_SEPARABLE, listed
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABLE: ("·", "open")}
@@ -239,9 +239,9 @@ def _ranking(
         "methods": [other.method for other in (each, *others)],
         "rows": _numbered(_shown(each.rows(), score), each),
         "every_rank": _every_rank(each.rankings[0].ranks.worst, each.rankings[0].ranks.best),
-        "vacuous": bool(np.any(each.high_a - each.low_a >= drawing.VACUOUS)),
-        "bounded": not _says_nothing(each.rows(), 1.0),
-        "pairs_bounded": not _says_nothing(pairs, 2.0),
+        "vacuous": bool(np.any(each.high_a - each.low_a >= VACUOUS)),
+        "bounded": not says_nothing(each),
+        "pairs_bounded": any(row["high"] - row["low"] < 2 * VACUOUS for row in pairs),
         "significant": first if len(first) < len(each.algorithms) else (),
         "beside": [
             {
@@ -269,7 +269,7 @@ def _ranking(
             difference,
             None if every else best,
         )
-        if any(row["high"] - row["low"] < 2 * drawing.VACUOUS for row in shown)
+        if any(row["high"] - row["low"] < 2 * VACUOUS for row in shown)
         else "",
         "every_difference": every,
         "best": best,
@@ -292,11 +292,6 @@ def _differences(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return the same for differences, with their sign."""
     decimals = digits([(0.0, row["low"], row["high"]) for row in rows]).decimals
     return lambda number: signed(f"{number:+.{decimals}f}")
-
-
-def _says_nothing(rows: Iterable[Mapping[str, Any]], scale: float) -> bool:
-    """Return whether every interval is nearly as long as its scale."""
-    return all(row["high"] - row["low"] >= scale * drawing.VACUOUS for row in rows)
 
 
 def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from untuned.reports.closing import ticks as logarithmic_ticks
 from untuned.reports.styles import Style
+from untuned.statements import VACUOUS
 from untuned.verdicts import NOT_SEPARABLE
 
 WIDTH = 400
@@ -24,8 +25,6 @@ LETTERS = int((_GUTTER - 7) / _LETTER)
 _ROW = 18
 #: The end of an axis, where scores go as far as numbers do.
 LARGEST = 1.79e308
-#: An interval on a score, which is between 0 and 1, says nothing from this length on.
-VACUOUS = 0.9
 
 _SYMBOLS = {
     "circle": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
