@@ -1,6 +1,7 @@
 """The parts of the page on the paper's experiment, from the file that ``untuned reproduce`` writes."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from rendering.files import Part, Results
 from rendering.markdown import table
@@ -74,9 +75,16 @@ def cells(results: Results) -> str:
         if all(row["z"] is None for row in here.values()):
             continue
         spread = f"{min(trials):,}" if min(trials) == max(trials) else f"{min(trials):,} to {max(trials):,}"
-        shown = ["–" if here[name]["z"] is None else f"{round(here[name]['z'], 1) + 0.0:.1f}" for name in algorithms]  # noqa: RUF001
-        lines.append([environment, spread, *shown])
+        lines.append([environment, spread, *(_z(here[name]) for name in algorithms)])
     return table(["environment", "trials", *algorithms], lines, left=2)
+
+
+def _z(cell: Mapping[str, Any]) -> str:
+    """Return a z-score, bold where guaranteed intervals on both means do not overlap."""
+    if cell["z"] is None:
+        return "–"  # noqa: RUF001
+    shown = f"{round(cell['z'], 1) + 0.0:.1f}"
+    return f"**{shown}**" if cell.get("within") is False else shown
 
 
 def intervals(results: Results) -> str:

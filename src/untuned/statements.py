@@ -180,7 +180,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     if not silent:
         return ()
     if evaluation.scores.declared is not None:
-        return ("Continue the race: rerun untuned race with more --hours or --max-trials.",)
+        return ("Continue the race: rerun it with more --hours or --max-trials (untuned.race).",)
     found = []
     for each in silent:
         if each.weights == "game":

@@ -521,7 +521,7 @@ def test_bands_are_those_of_all_cells_together() -> None:
     evaluation = example()
     known = bands(evaluation)
     ax = figures.quantiles(evaluation, "maze", algorithms=["careful"])
-    assert figures.caption(ax) == "All 12 bands hold together with probability 95 %."
+    assert figures.caption(ax).startswith("All 12 bands hold together with probability 95 %; drawn where")
     area: Any = ax.collections[0]
     assert len(ax.collections) == 1
     steps = quantile_steps(known["careful", "maze"])
