@@ -568,8 +568,8 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
     if log := store.race_log():
         if replace:
             raise InvalidInput(
-                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace (replace=True) out, or "
-                f"{NEW_STUDY}"
+                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace (replace=True) "
+                f"out, or {NEW_STUDY}"
             )
         with explained(folder / RESULTS_NAME):
             declared = declaration(log)
