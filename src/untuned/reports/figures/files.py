@@ -1,7 +1,7 @@
 """Figures as files: the same figure is the same file, byte for byte."""
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +32,8 @@ from untuned.reports.figures.overview import summary
 from untuned.reports.figures.responses import hyperparameter_grid, varying
 from untuned.reports.figures.strips import few, strip, strip_grid
 from untuned.reports.file_names import file_names
+from untuned.reports.tables.escaping import in_latex
+from untuned.verdicts import TITLES
 
 #: Metadata of a file: no date, so that the same picture is the same file.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -49,6 +51,27 @@ _SETTINGS: Any = {
     "pdf.fonttype": 42,
 }
 _DPI = 200
+#: What the files show, by the beginning of their names: captions begin with it.
+_TITLES = {
+    "summary": "Summary",
+    "aggregate": "Aggregate scores",
+    "verdicts": "Verdicts",
+    "critical-difference": "Aggregate scores, and what is not separable yet",
+    "partial-order": "The order that the verdicts make",
+    "ranks": "Ranks on each environment",
+    "weights": "Weights of environments and references",
+    "forest": "Differences of aggregate scores",
+    "strips": "Scores of all trials",
+    "strip": "Scores of all trials",
+    "quantiles": "Quantile functions of the scores",
+    "distributions": "Distribution functions of the scores",
+    "percentile": "How scores become percentiles",
+    "trials": "What more trials tell",
+    "learning-curves": "Median returns along training",
+    "sample-efficiency": "Aggregate scores along training",
+    "hyperparameters": "Scores by hyperparameters",
+    "closing": "How the intervals closed",
+}
 
 
 def save(figure: Figure, path: str | Path) -> Path:
@@ -104,7 +127,7 @@ def save_all(
     formats: Sequence[str] = ("pdf",),
     workers: int = 1,
 ) -> list[Path]:
-    """Write every figure that has something to show, and return the paths.
+    """Write every figure that has something to show, and ``figures.tex`` with their captions; return the paths.
 
     Of a second ranking there are the figures that differ, with its weights in the name: aggregate-uniform.pdf. Of the
     percentile's illustration, of the effect of the number of trials and of hyperparameters there is one each on
@@ -134,13 +157,43 @@ def save_all(
         For another format, or a folder that cannot be written to.
     """
     work = _Work(evaluation, tuple(beside), histories, race, Path(folder).expanduser(), checked_formats(formats))
-    count = len(work.figures())
+    names = [name for name, _ in work.figures()]
+    count = len(names)
     if workers == 1:
-        return [path for number in range(count) for path in work.save(number)]
-    # Drawing holds Python's lock, so threads would not help. What all figures need is sent to each process once.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, count), mp_context=context, initializer=_begin, initargs=(work,)) as crew:
-        return [path for written in crew.map(_save, range(count)) for path in written]
+        written = [work.save(number) for number in range(count)]
+    else:
+        # Drawing holds Python's lock, so threads would not help. What all figures need is sent to each process once.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(min(workers, count), mp_context=context, initializer=_begin, initargs=(work,)) as crew:
+            written = list(crew.map(_save, range(count)))
+    captions = work.folder / "figures.tex"
+    try:
+        captions.write_text(latex({name: words for name, (words, _) in zip(names, written, strict=True)}), "utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{str(captions)!r} cannot be written: {error.strerror}") from None
+    return [*(path for _, paths in written for path in paths), captions]
+
+
+def latex(captions: Mapping[str, str]) -> str:
+    """Return a figure environment of LaTeX for each file, with its caption and label.
+
+    Parameters
+    ----------
+    captions
+        By the file's name without suffix.
+    """
+    return "".join(
+        f"\\begin{{figure}}\n\\centering\n\\includegraphics{{{name}}}\n"
+        f"\\caption{{{in_latex(f'{_title(name)}. {words}'.strip())}}}\\label{{fig:{name}}}\n\\end{{figure}}\n"
+        for name, words in captions.items()
+    ).join(("% Needs \\usepackage{graphicx}.\n", ""))
+
+
+def _title(name: str) -> str:
+    """Return what a file shows, as its caption begins."""
+    known = max((each for each in _TITLES if f"{name}-".startswith(f"{each}-")), key=len)
+    rest = name[len(known) + 1 :]
+    return _TITLES[known] + (f", {rest}" if rest and rest not in TITLES else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +210,12 @@ class _Work:
     def figures(self) -> list[tuple[str, Callable[[], Any]]]:
         return _figures(self.evaluation, self.beside, self.histories, self.race)
 
-    def save(self, number: int) -> list[Path]:
-        """Draw and write one of the figures."""
+    def save(self, number: int) -> tuple[str, list[Path]]:
+        """Draw and write one of the figures; return its caption and its files."""
         name, draw = self.figures()[number]
         drawn = draw()
         figure = drawn if isinstance(drawn, Figure) else (drawn[0] if isinstance(drawn, list) else drawn).figure
-        return [save(figure, self.folder / f"{name}.{form}") for form in self.formats]
+        return caption(figure), [save(figure, self.folder / f"{name}.{form}") for form in self.formats]
 
 
 #: What a process draws from, set when it begins.
@@ -173,7 +226,7 @@ def _begin(work: _Work) -> None:
     _here.append(work)
 
 
-def _save(number: int) -> list[Path]:
+def _save(number: int) -> tuple[str, list[Path]]:
     return _here[0].save(number)
 
 
