@@ -179,7 +179,7 @@ def test_sentences_of_many_groups_are_counted(n: int, more: str | None) -> None:
     assert apart[0].startswith("a and b are" if n <= 26 else "x0 and x1 are")
     counted = [sentence for sentence in found if sentence.startswith("The same holds")]
     assert counted == ([] if more is None else [f"The same holds for {more}."])
-    assert found[-1] == f"{(n - 1) * (n - 2) // 2} of {n * (n - 1) // 2} pairs are decided."
+    assert found[-1] == f"{(n - 1) * (n - 2) // 2:,} of {n * (n - 1) // 2:,} pairs are decided."
 
 
 # --- ranks
