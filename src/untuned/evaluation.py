@@ -24,6 +24,7 @@ from untuned.statements import (
     failed,
     failed_throughout,
     next_steps,
+    says_nothing,
     statement,
     variants,
 )
@@ -608,6 +609,8 @@ class Evaluation:
     def to_latex(self, label: str | None = None) -> str:
         r"""Return the aggregate scores as a table of LaTeX: `untuned.tables` has more tables and formats.
 
+        Of two rankings it is that under the game's weights; ``evaluation.under("uniform")`` has the other one.
+
         Parameters
         ----------
         label
@@ -617,6 +620,8 @@ class Evaluation:
 
     def plot(self, *, ax: Any = None) -> Any:
         """Return matplotlib Axes with the aggregate scores and their intervals: `untuned.figures` has more figures.
+
+        Of two rankings it is that under the game's weights; ``evaluation.under("uniform")`` has the other one.
 
         Parameters
         ----------
@@ -781,8 +786,12 @@ class Evaluation:
             *variants(self),
         ]
         for each in self.each_ranking:
-            lines += [each.rankings[0].heading, f"{'algorithm':<{width}}  score   low     high    rank (worst, best)"]
-            lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in each._shown()]
+            (_, *heads), *rows = each._shown()
+            lines += [
+                each.rankings[0].heading,
+                "  ".join((f"{'algorithm':<{width}}", *(f"{head:<6}" for head in heads))),
+            ]
+            lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in rows]
             lines += each.verdicts
         return "\n".join([*lines, *self.comparison, self.claim, *(f"Note: {warning}" for warning in self.warnings)])
 
@@ -790,14 +799,13 @@ class Evaluation:
         """Return the tables, with the intervals drawn, and the verdicts, as a notebook shows them."""
         shown = [_html_lines((*failed(self), *variants(self)))]
         for each in self.each_ranking:
-            numbers = list(each._shown())
-            # Where every rank is possible, the column would say nothing.
-            ranked = any((row["rank_worst"], row["rank_best"]) != (len(numbers), 1) for row in each.rows())
-            heads = ["algorithm", "score", "low", "high", *(["rank (worst, best)"] if ranked else [])]
-            head = _html_row("th", heads).replace("</tr>", "<th>0 to 1</th></tr>")
+            heads, *rows = each._shown()
+            drawn = ["<th>0 to 1</th>", *(f"<td>{_interval_svg(row)}</td>" for row in each.rows())]
+            if says_nothing(each):
+                drawn = [""] * len(drawn)
+            head = _html_row("th", heads).replace("</tr>", f"{drawn[0]}</tr>")
             body = "".join(
-                _html_row("td", row if ranked else row[:-1]).replace("</tr>", f"<td>{_interval_svg(record)}</td></tr>")
-                for row, record in zip(numbers, each.rows(), strict=True)
+                _html_row("td", row).replace("</tr>", f"{cell}</tr>") for row, cell in zip(rows, drawn[1:], strict=True)
             )
             shown.append(
                 f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
@@ -806,14 +814,20 @@ class Evaluation:
         return "".join(shown) + _html_lines((*self.comparison, self.claim, *self.warnings))
 
     def _shown(self) -> list[tuple[str, ...]]:
-        """Return the rows of the first ranking as text."""
+        """Return headings and rows of the first ranking as text, without columns that say nothing."""
+        rows = self.rows()
+        keys = ("score",) if says_nothing(self) else ("score", "low", "high")
+        ranked = any((row["rank_low"], row["rank_high"]) != (len(rows), 1) for row in rows)
         return [
-            (
-                row["name"],
-                *(f"{row[key]:.4f}" for key in ("score", "low", "high")),
-                f"{row['rank']} ({row['rank_low']}, {row['rank_high']})",
-            )
-            for row in self.rows()
+            ("algorithm", *keys, *(["rank (worst, best)"] if ranked else [])),
+            *(
+                (
+                    row["name"],
+                    *(f"{row[key]:.4f}" for key in keys),
+                    *([f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"] if ranked else []),
+                )
+                for row in rows
+            ),
         ]
 
 

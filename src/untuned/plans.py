@@ -207,7 +207,7 @@ class Plan:
         if self.anytime:
             return f"Add them to the existing ones, and look as often as you like: {self.method!r} allows it."
         return (
-            f"{self.method!r} is for one look at a number of trials chosen beforehand, and this was that look: choose "
+            "These intervals are for one look at a number of trials chosen beforehand, and this was that look: choose "
             "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "
             "existing ones, or to look while they come in, plan and evaluate with 'anytime'."
         )

@@ -21,10 +21,17 @@ OPPOSITE = "Opposite verdicts"
 _PAIRS = 4
 _CLAUSES = 6
 _FAILURES = 5
+#: An interval on a score, which is between 0 and 1, says nothing from this length on; one on a difference, from twice.
+VACUOUS = 0.9
 #: A cell with fewer trials than the largest by this factor holds the others back.
 _UNEVEN = 4
 #: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.
 _SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
+
+
+def says_nothing(evaluation: "Evaluation") -> bool:
+    """Return whether every score of the first ranking may be nearly anything."""
+    return bool((evaluation.high_a - evaluation.low_a >= VACUOUS).all())
 
 
 def failed(evaluation: "Evaluation") -> tuple[str, ...]:
@@ -89,7 +96,7 @@ def comparison(evaluation: "Evaluation") -> tuple[str, ...]:
         return (
             "Both weightings give the same verdict."
             if total == 1
-            else f"Both weightings decide the same {agreed} of {total} pairs, in the same way.",
+            else f"Both weightings decide the same {agreed:,} of {total:,} pairs, in the same way.",
         )
     if agreed:
         found.append(f"Both weightings decide {_count(agreed)} in the same way.")
@@ -108,7 +115,7 @@ def _alone(each: "Evaluation", than: "Evaluation", alone: NDArray[np.bool_], tot
     if total == 1:
         return f"{who} decide the pair; {others} do not."
     if not than.pairs.better_ab.any():
-        return f"{who} decide {count} of {total} pairs; {others} decide none."
+        return f"{who} decide {count:,} of {total:,} pairs; {others} decide none."
     return f"{who} decide {_count(count)} that {others} do not: {_named(each, alone)}."
 
 
@@ -120,7 +127,7 @@ def direct(evaluation: "Evaluation") -> tuple[str, ...]:
     better, names = found.better_ab, evaluation.algorithms
     ranked = np.any([each.pairs.better_ab for each in evaluation.rankings], axis=0)
     total, count = _total(evaluation), int(np.count_nonzero(better))
-    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count} of {total} pairs decided"
+    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
     sentences = [f"Head to head (two algorithms' runs alone): {decided}."]
     cycles = [_cycle([names[a] for a in cycle]) for cycle in found.cycles()]
     if cycles:
@@ -151,7 +158,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count} of {total} pairs decided"
+        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
@@ -173,7 +180,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     if not silent:
         return ()
     if evaluation.scores.declared is not None:
-        return ("Continue the race: rerun untuned race with more --hours or --max-trials.",)
+        return ("Continue the race: rerun it with more --hours or --max-trials (untuned.race).",)
     found = []
     for each in silent:
         if each.weights == "game":
@@ -315,20 +322,20 @@ def _found_by(each: "Evaluation") -> str:
     start = f"{_capital(each.under_weights)} ({named}method {each.method})"
     total, count = _total(each), int(np.count_nonzero(better))
     if not count:
-        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'none of {total} pairs is decided'}."
+        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'none of {total:,} pairs is decided'}."
     if count == total > 1:
-        return f"{start}, all {total} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
+        return f"{start}, all {total:,} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
     said = better_clauses(better, names, order)
     clauses = [clause for clause, _ in said]
     if len(clauses) > _CLAUSES:
         shown = sum(verdicts for _, verdicts in said[:_CLAUSES])
-        clauses = [*clauses[:_CLAUSES], f"and there are {count - shown} more verdicts"]
+        clauses = [*clauses[:_CLAUSES], f"and there are {count - shown:,} more verdicts"]
     text = f"{start}, {'; '.join(clauses)}."
     if count == total:
         return text
     undecided = ~better & ~better.T & np.triu(np.ones_like(better), 1)
     verb = "is" if total - count == 1 else "are"
-    return f"{text} {total - count} of {total} pairs {verb} {NOT_SEPARABLE}: {_named(each, undecided, ' and ')}."
+    return f"{text} {total - count:,} of {total:,} pairs {verb} {NOT_SEPARABLE}: {_named(each, undecided, ' and ')}."
 
 
 def _named(each: "Evaluation", which_ab: NDArray[np.bool_], between: str = " over ") -> str:
@@ -340,7 +347,7 @@ def _named(each: "Evaluation", which_ab: NDArray[np.bool_], between: str = " ove
     pairs = sorted(pairs, key=lambda pair: [place[a] for a in pair])
     said = [between.join(each.algorithms[a] for a in pair) for pair in pairs]
     if len(said) > _PAIRS + 1:
-        said = [*said[:_PAIRS], f"{len(said) - _PAIRS} more"]
+        said = [*said[:_PAIRS], f"and {len(said) - _PAIRS:,} more"]
     return ", ".join(said)
 
 

@@ -119,7 +119,7 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
     n = len(names)
     decided, total = int(np.count_nonzero(better)), n * (n - 1) // 2
     if decided == total > 1:
-        return [f"From best to worst: {', '.join(names[a] for a in order)}.", f"All {total} pairs are decided."]
+        return [f"From best to worst: {', '.join(names[a] for a in order)}.", f"All {total:,} pairs are decided."]
     found = [f"{clause}." for clause, _ in better_clauses(better, names, order)]
     groups = sorted(sorted(place[a] for a in group) for group in pairs.groups())
     alike = [listed([names[order[number]] for number in group]) for group in groups[:_GROUPS]]
@@ -129,7 +129,7 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
         least = "at least " if len(groups) == MOST_GROUPS else ""
         found.append(f"The same holds for {least}{more} more {'group' if more == 1 else 'groups'}.")
     if total > 1:
-        found.append(f"{decided} of {total} pairs are decided.")
+        found.append(f"{decided:,} of {total:,} pairs are decided.")
     return found
 
 

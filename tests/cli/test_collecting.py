@@ -204,7 +204,7 @@ def test_run_as_json_is_the_library_s_evaluation(call: Call, small: Path, tmp_pa
         (["--delta", "2"], ("--delta 2.0", "(0, 0.5]")),
         (["--trials", "0"], ("trials=0", "whole number")),
         (["--trials", "many"], ("'--trials'", "untuned run --help")),
-        (["--workers", "0"], ("workers=0", "positive")),
+        (["--workers", "0"], ("--workers 0", "positive")),
         (["--engine", "nonsense"], ("--engine nonsense", "'local' or 'ray'")),
         (["--shard", "1/2"], ("--shard",)),
         (["--weights", "nowhere.json"], ("--weights nowhere.json",)),
@@ -340,7 +340,7 @@ def test_a_shard_has_a_folder_of_its_own(call: Call, small: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--workers", "0"], ("workers=0", "positive")),
+        (["--workers", "0"], ("--workers 0", "positive")),
         (["--engine", "nonsense"], ("--engine nonsense", "'local' or 'ray'")),
         (["--shard", "4/3"], ("4/3", "1 to 3")),
         (["--shard", "third"], ("'third'", "PART/PARTS")),

@@ -190,7 +190,7 @@ def test_narrow_terminals_keep_every_number(file: Path) -> None:
         (["FILE", "--columns", "a,b,c"], ("a",)),
         (["FILE", "--nonfinite", "drop"], ("error or worst",)),
         (["FILE", "--intervals", "bootstrap", "--resamples", "0"], ("--resamples 0",)),
-        (["FILE", "--workers", "0"], ("workers=0",)),
+        (["FILE", "--workers", "0"], ("--workers 0",)),
         (["FILE", "--refine", "-1"], ("--refine -1", "0 for no branching")),
         (["FILE", "--intervals", "pairing", "--conventions", "paper"], ("--conventions paper", "pbp")),
     ],

@@ -27,6 +27,8 @@ from untuned.cli.flags import in_flags
         ("conventions='paper' is for one: pass weights='game'", "--conventions paper is for one: pass --weights game"),
         ("add --approximate (approximate=True), a bootstrap", "add --approximate, a bootstrap"),
         ("--plan (untuned.plan) predicts", "--plan predicts"),
+        ("rerun with --replace (replace=True), or --workers 1 (workers=1)", "rerun with --replace, or --workers 1"),
+        ("pass --delta 0.05 (delta=0.05)", "pass --delta 0.05"),
         ("max_algorithms=3, and there are 4", "--max-algorithms 3, and there are 4"),
         ("nothing to change (here): x=1", "nothing to change (here): x=1"),
     ],

@@ -127,7 +127,7 @@ def test_with_the_nine_environments_of_table_2_that_is_made_too(
         (["--environments", "cart-pole,"], "write names with commas between them and nothing else"),
         (["--environments", ""], "name two or more of the paper's"),
         (["--out", "page.html"], "page.html is not a folder"),
-        (["--workers", "0"], "workers=0"),
+        (["--workers", "0"], "--workers 0"),
     ],
 )
 def test_mistakes_are_said_before_anything_is_run(

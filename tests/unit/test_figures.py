@@ -521,18 +521,21 @@ def test_bands_are_those_of_all_cells_together() -> None:
     evaluation = example()
     known = bands(evaluation)
     ax = figures.quantiles(evaluation, "maze", algorithms=["careful"])
-    assert figures.caption(ax) == "All 12 bands hold together with probability 95 %."
+    assert figures.caption(ax).startswith("All 12 bands hold together with probability 95 %; drawn where")
     area: Any = ax.collections[0]
     assert len(ax.collections) == 1
     steps = quantile_steps(known["careful", "maze"])
     heights = heights_of(area)
-    # They reach the ends of the range, which are outside of the view.
+    # Where one side has no bound but the range there is no band.
+    margin = known["careful", "maze"].margin
+    assert all(margin - 1e-6 <= x <= 1 - margin + 1e-6 for x, _ in area.get_paths()[0].vertices)
     assert known["careful", "maze"].support == (-100.0, 100.0)
     assert steps.low[1] == -100.0
     low, high = ax.get_ylim()
     corners = {tuple(corner) for corner in area.get_paths()[0].vertices.tolist()}
     for end in (steps.low, steps.high):
-        inside = [(x, y) for x, y in zip(steps.x.tolist(), end.tolist(), strict=True) if low < y < high]
+        both = zip(steps.x.tolist(), end.tolist(), strict=True)
+        inside = [(x, y) for x, y in both if low < y < high and margin < x < 1 - margin]
         assert len(inside) > 20
         assert set(inside) <= corners
     assert np.isfinite(heights).all()
@@ -971,14 +974,21 @@ def test_every_figure_is_saved(tmp_path: Path) -> None:
         *("strip-hill", "strip-a-b-c", "strip-a-b-c-2", "percentile", "trials", "learning-curves"),
         *("sample-efficiency", "hyperparameters-careful", "hyperparameters-bold"),
     }
-    assert {path.name for path in written} == {f"{name}.svg" for name in names}
-    assert len(written) == len(names)
+    assert {path.name for path in written} == {*(f"{name}.svg" for name in names), "figures.tex"}
+    assert len(written) == len(names) + 1
     assert all(path.stat().st_size > 1000 for path in written)
+    # Every file is in a figure of LaTeX, with the words of its caption and a label.
+    text = (tmp_path / "new" / "figures.tex").read_text(encoding="utf-8")
+    for name in names:
+        assert f"\\includegraphics{{{name}}}" in text
+        assert f"\\label{{fig:{name}}}" in text
+    assert "\\caption{Scores of all trials, a-b-c.}" in text
+    assert "95 \\%" in text
 
 
 def test_the_second_ranking_has_figures_where_they_differ(tmp_path: Path) -> None:
     evaluation = untuned.evaluate(table(("careful", "bold"), ("hill", "maze"), 12))
-    written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])}
+    written = {path.stem for path in figures.save_all(evaluation, tmp_path, formats=["svg"])[:-1]}
     assert {name for name in written if name.endswith("uniform")} == {
         *(
             "aggregate-uniform",

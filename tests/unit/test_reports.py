@@ -492,8 +492,8 @@ def test_words_on_the_page_fit_the_evaluation(found: Evaluation) -> None:
     assert "All of them are approximate." in game
     assert "is better than (ties count in full), over" in game
     assert "What has no weight is not ignored" in game
-    assert "The difference with its interval" in game
-    assert "2 algorithms, 2 environments, 1 trial of each pair of them" in game
+    assert "<summary>The difference" in game
+    assert "2 algorithms, 2 environments, 1 trial of each algorithm on each environment" in game
 
 
 @pytest.mark.parametrize("name", ["\u202eoverridden", "שלום", "مرحبا"])

@@ -156,7 +156,7 @@ def test_sentences_of_many_algorithms_are_cut() -> None:
     assert words(order_of(n=50))[0] == ("x0, x1, x2, x3, x4, x5, x6, x7 and 42 more are not separable yet.")
     decided = words(np.triu(np.ones((50, 50), dtype=np.bool_), 1))
     assert decided[0].startswith("From best to worst: x0, x1, x2")
-    assert decided[-1] == "All 1225 pairs are decided."
+    assert decided[-1] == "All 1,225 pairs are decided."
     better = np.triu(np.ones((50, 50), dtype=np.bool_), 1)
     better[48, 49] = False
     nearly = words(better)
@@ -164,7 +164,7 @@ def test_sentences_of_many_algorithms_are_cut() -> None:
     assert nearly[0] == "x0 is better than all others."
     assert nearly[1] == "x1 is better than x2, x3, x4, x5, x6, x7, x8, x9 and 40 more."
     assert nearly[40] == "x40 is better than x41, x42, x43, x44, x45, x46, x47, x48 and x49."
-    assert nearly[-1] == "1224 of 1225 pairs are decided."
+    assert nearly[-1] == "1,224 of 1,225 pairs are decided."
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_sentences_of_many_groups_are_counted(n: int, more: str | None) -> None:
     assert apart[0].startswith("a and b are" if n <= 26 else "x0 and x1 are")
     counted = [sentence for sentence in found if sentence.startswith("The same holds")]
     assert counted == ([] if more is None else [f"The same holds for {more}."])
-    assert found[-1] == f"{(n - 1) * (n - 2) // 2} of {n * (n - 1) // 2} pairs are decided."
+    assert found[-1] == f"{(n - 1) * (n - 2) // 2:,} of {n * (n - 1) // 2:,} pairs are decided."
 
 
 # --- ranks

@@ -190,7 +190,7 @@ def print_evaluation(
     """
     from untuned.cli.terminal import console, text
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, variants
+    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, says_nothing, variants
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -214,7 +214,11 @@ def print_evaluation(
     for each in found.each_ranking:
         screen.print()
         screen.print(text(screen, each.rankings[0].heading, style="bold"))
-        _print_ranking(screen, each.rows(), ("name", "score", "low", "high"), Digits(4), (0.0, 1.0))
+        vacuous = says_nothing(each)
+        keys = ("name", "score") if vacuous else ("name", "score", "low", "high")
+        _print_ranking(screen, each.rows(), keys, Digits(4), (0.0, 1.0))
+        if vacuous:
+            screen.print(text(screen, "Intervals say nothing with so few trials, and are left out."))
         say(each.verdicts)
         say(_weights(each))
     opposite = [line for line in found.comparison if line.startswith(OPPOSITE)]
@@ -305,7 +309,7 @@ def _print_ranking(
     vacuous = all((row["rank_low"], row["rank_high"]) == (len(rows), 1) for row in rows)
     for heading, key in () if vacuous else ranks:
         columns.append(Column(heading, ["-" if row[key] is None else str(row[key]) for row in rows], "number"))
-    if draws(screen) and scale[0] < scale[1] and isfinite(scale[1] - scale[0]):
+    if len(numbers) == 3 and draws(screen) and scale[0] < scale[1] and isfinite(scale[1] - scale[0]):
         left, right = map(digits.shown, scale)
         value, low, high = numbers
         bars = [drawn_interval(screen, row[value], row[low], row[high], scale) for row in rows]

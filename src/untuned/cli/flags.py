@@ -11,13 +11,16 @@ _FLAGS = {
     name: option.flag or f"--{name.replace('_', '-')}"
     for record in (Judging, Reading)
     for name, (_, option) in declared(record).items()
-} | {"approximate": "--approximate", "engine": "--engine", "max_trials": "--max-trials", "hours": "--hours"}
+} | {
+    name: f"--{name.replace('_', '-')}"
+    for name in ("approximate", "engine", "hours", "keep_going", "max_trials", "replace", "workers")
+}
 _NAMES = "|".join(sorted(_FLAGS, key=len, reverse=True))
 #: One option of Python with its value: reduce='mean', ranges={'maze': (0, 1)}, accept=['code'].
 _OPTION = (
     rf"(?:algorithm|environment|score|ray_address|{_NAMES})=(?:'[^']*'|\"[^\"]*\"|\{{[^{{}}]*\}}|\[[^\[\]]*\]|[\w.+-]+)"
 )
-_FLAG = r"--[a-z][a-z-]*(?: [^\s().,;:]+)*?"
+_FLAG = r"--[a-z][a-z-]*(?: [^\s().,;:]+| \d[\d.]*)*?"
 
 
 def in_flags(message: str) -> str:

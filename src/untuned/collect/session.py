@@ -523,14 +523,14 @@ class Session:
         if self.race_log():
             raise InvalidInput(
                 f"{self.folder} was raced, and every score is relative to all algorithms that it declared: to look at "
-                f"the others alone, evaluate it with --without {algorithm}"
+                f"the others alone, evaluate it with --without {algorithm} (without=[{algorithm!r}])"
             )
         if algorithm not in algorithms:
             raise UnknownName("algorithm of this study", algorithm, algorithms)
         if store.facts.get("protocol") is not None:
             raise InvalidInput(
                 f"{algorithm!r} is a part of a protocol, whose scores need all parts of all algorithms: to look at "
-                "some algorithms alone, evaluate the folder with --without"
+                "some algorithms alone, evaluate the folder with --without NAME (without=[...])"
             )
         if len(algorithms) == 1:
             raise InvalidInput(f"{algorithm!r} is the only algorithm of the study: nothing would be left")
@@ -577,8 +577,8 @@ def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> No
     if log := store.race_log():
         if replace:
             raise InvalidInput(
-                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace out, or "
-                f"{NEW_STUDY}"
+                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace (replace=True) "
+                f"out, or {NEW_STUDY}"
             )
         with explained(folder / RESULTS_NAME):
             declared = declaration(log)
@@ -630,7 +630,7 @@ def _set_changed_aside(
             remedy = (
                 f"Restore it, or {NEW_STUDY}"
                 if store.race_log()
-                else f"{_NEW_FOLDER}, or pass --replace to set the old trials aside"
+                else f"{_NEW_FOLDER}, or pass --replace (replace=True) to set the old trials aside"
             )
             raise InvalidInput(
                 f"{name!r} has changed since its trials in {folder} were run ({difference}): old and new trials are "

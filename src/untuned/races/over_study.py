@@ -265,9 +265,9 @@ def declared_weights(judging: Judging, algorithms: Sequence[str], environments: 
 
 def _check(session: Session, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for key, advice in (
-        ("delta", f"--delta {before['delta']:g}"),
-        ("weights", "the same --weights"),
-        ("families", "the same --families"),
+        ("delta", f"--delta {before['delta']:g} (delta={before['delta']:g})"),
+        ("weights", "the same --weights (weights=...)"),
+        ("families", "the same --families (families=...)"),
     ):
         if before.get(key) != now.get(key):
             raise InvalidInput(

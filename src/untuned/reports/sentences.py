@@ -10,8 +10,8 @@ def question(evaluation: Evaluation) -> str:
     m = len(evaluation.environments)
     return (
         f"Which of these {len(evaluation.algorithms):,} algorithms "
-        f"{'performs' if len(evaluation.algorithms) == 2 else 'perform'} best across "
-        f"{'this environment' if m == 1 else f'these {m:,} environments'}?"
+        f"{'performs' if len(evaluation.algorithms) == 2 else 'perform'} best "
+        f"{'on this environment' if m == 1 else f'across these {m:,} environments'}?"
     )
 
 

@@ -186,7 +186,7 @@ def _in_process(workers: int | None, address: str | None) -> AbstractContextMana
     from untuned.collect.engines.in_process import InProcessEngine
 
     if workers not in (None, 1) or address is not None:
-        raise InvalidInput("--engine in-process has no workers and no address: leave them out")
+        raise InvalidInput("the in-process engine has no workers and no address: leave them out")
     return contextlib.nullcontext(InProcessEngine())
 
 

@@ -62,7 +62,7 @@ def connected(address: str | None, workers: int | None) -> "Iterator[RayEngine]"
     try:
         import ray
     except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
+        raise MissingExtra("the Ray engine", "ray") from None
     if ray.is_initialized():
         yield RayEngine(ray)
         return
@@ -210,7 +210,7 @@ class RayEngine:
                     raise UntunedError(
                         f"the head node of the Ray cluster ({head.address}) has not answered for {_HEAD_LOST:g} "
                         "seconds: what is finished is kept. Start the cluster again and rerun the command to resume; "
-                        "or leave --engine ray out to continue on this machine"
+                        "or leave --engine ray (engine='ray') out to continue on this machine"
                     )
                 most = _AHEAD * self._processors() if there else 0
                 while not exhausted and len(running) < most:

@@ -167,7 +167,7 @@ class WorkerProcess:
                 if not deaths.another(died):
                     raise UntunedError(
                         f"the worker process for {work.name} died {deaths}: what is finished is kept. Was there enough "
-                        "memory? --workers 1 needs no worker process"
+                        "memory? --workers 1 (workers=1) needs no worker process"
                     ) from None
 
     def prepare(self, work: Work[Any], stop: Stop | None) -> int:

@@ -20,6 +20,7 @@ from untuned.reports.figures.canvas import (
 from untuned.reports.figures.captions import describe
 from untuned.reports.figures.naming import shown
 from untuned.reports.styles import styles
+from untuned.statements import VACUOUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,9 +71,11 @@ def aggregate(evaluation: Evaluation, *, compare_with: Sequence[Evaluation] = ()
                 a = each.algorithms.index(name)
                 colour = looks[name].colour
                 low, high = float(each.low_a[a]), float(each.high_a[a])
-                line = "-" if each.valid else _APPROXIMATE
+                # An interval that says nothing still sets the scale: scores must not look far apart by its absence.
+                vacuous = high - low >= VACUOUS
+                line = "none" if vacuous else "-" if each.valid else _APPROXIMATE
                 ax.plot([low, high], [place + offset] * 2, color=colour, linewidth=1.2, linestyle=line)
-                for end in (low, high):
+                for end in () if vacuous else (low, high):
                     ax.plot([end], [place + offset], color=colour, marker="|", markersize=4, markeredgewidth=1.0)
                 ax.plot(
                     [float(each.score_a[a])],
@@ -114,6 +117,12 @@ def method_labels(everything: Sequence[Evaluation]) -> list[str]:
     return told
 
 
+def _not_drawn(everything: Sequence[Evaluation]) -> str:
+    """Return a sentence on intervals that say nothing; empty where all are drawn."""
+    some = any((each.high_a - each.low_a >= VACUOUS).any() for each in everything)
+    return " Intervals that are nearly as long as the scale say nothing and are not drawn." if some else ""
+
+
 def _cycled(count: int) -> list[str]:
     return [_MARKERS[number % len(_MARKERS)] for number in range(count)]
 
@@ -123,7 +132,7 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
     if len(everything) == 1:
         only = everything[0]
         words = f"{percent(only.delta)} together" if only.valid else f"aims at {percent(only.delta)} together"
-        describe(ax, f"Aggregate scores. Intervals: {labels[0]}, {words}.")
+        describe(ax, f"Aggregate scores. Intervals: {labels[0]}, {words}.{_not_drawn(everything)}")
         return
     entries = [
         Line2D(
@@ -142,7 +151,7 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
     words = f"Aggregate scores. Intervals, from top to bottom: {'; '.join(labels)}."
     if len({each.delta for each in everything}) == 1:
         words += f" Each method's together: {percent(everything[0].delta)}."
-    describe(ax, words)
+    describe(ax, words + _not_drawn(everything))
     figure = ax.get_figure(root=True)
     if own and figure is not None:
         columns = max(1, int(figure.get_size_inches()[0] / (0.6 + 0.065 * max(map(len, labels)))))

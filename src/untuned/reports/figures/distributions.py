@@ -45,7 +45,7 @@ def quantiles(
     """Return Axes with quantile functions of the scores on an environment: the higher a curve, the better.
 
     At probability p a curve shows the score that a part p of the trials do not exceed. The bands of all algorithms on
-    all environments hold together; they are cut off at the view, which the observed scores decide.
+    all environments hold together; they are drawn where trials bound the function on both sides.
 
     Parameters
     ----------
@@ -200,11 +200,14 @@ def draw_quantiles(
     for number, name in enumerate(measured):
         steps = quantile_steps(known[name, environment])
         style = looks[name]
+        margin = known[name, environment].margin
         if informative(known[name, environment]):
             ax.fill_between(
                 steps.x,
                 within(steps.low, view),
                 within(steps.high, view),
+                # Nearer to 0 and 1 no trial bounds the function, and all bands would be the same slab.
+                where=(steps.x > margin - 1e-9) & (steps.x < 1.0 - margin + 1e-9),
                 step="pre",
                 color=style.colour,
                 alpha=_faint(len(measured)),
@@ -240,6 +243,7 @@ def draw_distributions(
                 steps.x,
                 steps.low,
                 steps.high,
+                where=(steps.low > 0.0) & (steps.high < 1.0),
                 step="post",
                 color=style.colour,
                 alpha=_faint(len(measured)),
@@ -275,7 +279,7 @@ def together(evaluation: Evaluation, known: Bands) -> str:
         if count == 2
         else f"All {count} bands hold together"
     )
-    return f"{who} with probability {percent(evaluation.delta)}."
+    return f"{who} with probability {percent(evaluation.delta)}; drawn where trials bound a function on both sides."
 
 
 def _one(

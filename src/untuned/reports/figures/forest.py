@@ -6,6 +6,7 @@ from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import GREY, SMALL, axes_or_new, drawing, fitting, room
 from untuned.reports.figures.captions import describe, intervals_promise
 from untuned.reports.figures.naming import shown
+from untuned.statements import VACUOUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +40,8 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         for place, row in enumerate(pairs):
             decided = row["verdict"] == "better" or row["verdict"] == "worse"
             colour = _DECIDED if decided else GREY
-            ax.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
+            ends, line = [row["low"], row["high"]], "-" if row["high"] - row["low"] < 2 * VACUOUS else "none"
+            ax.plot(ends, [place, place], color=colour, linewidth=1.2, linestyle=line, solid_capstyle="butt")
             ax.plot(
                 [row["difference"]],
                 [place],
@@ -57,6 +59,8 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("difference of aggregate scores")
         words = "Filled: decided. Hollow: not separable yet."
+        if any(row["high"] - row["low"] >= 2 * VACUOUS for row in pairs):
+            words += " Intervals that are nearly as long as the scale say nothing and are not drawn."
         if len(pairs) < len(everything):
             words = f"{len(pairs)} of {len(everything)} pairs: those with {labels[everything[0]['a']]}. {words}"
         describe(ax, f"{words} {intervals_promise(evaluation)}")

@@ -165,7 +165,7 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
     elif found.logarithmic:
         ax.set_xscale("log")
         decades = float(np.log10(groups.values.max() / groups.values.min()))
-        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2 else (1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
     else:

@@ -22,7 +22,7 @@ from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
 from untuned.reports.tables.digits import digits
 from untuned.scores import Floats, Ints, spread
-from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps
+from untuned.statements import OPPOSITE, VACUOUS, approximation, direct, failed, next_steps, says_nothing
 from untuned.verdicts import NOT_SEPARABLE, listed
 
 _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABLE: ("·", "open")}
@@ -31,6 +31,13 @@ _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABL
 _DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 10
 #: Environments that are open; and that a sentence names.
 _OPEN, _NAMED = 6, 3
+#: What settings mean that no option has the name of.
+_EXPLAINED = {
+    "slack": " (how much wider bounds may be than need be: the solver of the game stopped there)",
+    "functional": " (the share of delta for the bound on averages)",
+    "refine": " (cases that were examined at most for an undecided pair)",
+    "payoff": " (how ties count)",
+}
 
 
 def content(
@@ -79,8 +86,7 @@ def content(
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
         "steps": steps,
-        # What every plan says is said once.
-        "plan": list(dict.fromkeys(line for each in plans for line in each.sentences() if line not in steps)),
+        **_plans(plans, steps),
         "holds_up_to": HOLDS_UP_TO,
         "valid": evaluation.valid,
         "claim": evaluation.claim,
@@ -103,6 +109,7 @@ def content(
         "under_weights": weighed.under_weights,
         "unbounded": not all(math.isfinite(end) for ends in evaluation.ranges for end in ends),
         "ranks": _ranks(evaluation.each_ranking[0], [each["number"] for each in environments]),
+        "ranked": [{"name": evaluation.algorithms[a], "number": a} for a in evaluation.each_ranking[0].order],
         "heaviest": float(weighed.q_er.max()) or 1.0,
         "reference_weights": weighed.reference_weights.tolist(),
         "curves": [
@@ -116,7 +123,10 @@ def content(
         "responses": _responses(evaluation, charts),
         "cut": len(charts["responses"]) >= charts["most_responses"],
         "most": _most(histories),
-        "settings": [(name.replace("_", " "), _said(value)) for name, value in evaluation.settings.items()],
+        "settings": [
+            (name.replace("_", " "), f"{_said(value)}{_EXPLAINED.get(name, '')}")
+            for name, value in evaluation.settings.items()
+        ],
         "provenance": [
             *evaluation.provenance.items(),
             *({} if histories is None else histories.facts).items(),
@@ -221,20 +231,24 @@ def _ranking(
         "heading": each.rankings[0].heading,
         "verdicts": readable.verdicts if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[:_VERDICTS],
         "more_verdicts": () if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[_VERDICTS:],
-        "fold_matrix": len(each.algorithms) > _MATRIX,
+        # Of two algorithms the difference alone says as much; without a verdict it has only dots.
+        "fold_matrix": not 2 < len(each.algorithms) <= _MATRIX or not each.pairs.better_ab.any(),
         "where": _where(readable),
         "weighing": weighing(each),
         "method": each.method,
         "methods": [other.method for other in (each, *others)],
         "rows": _numbered(_shown(each.rows(), score), each),
         "every_rank": _every_rank(each.rankings[0].ranks.worst, each.rankings[0].ranks.best),
-        "vacuous": bool(np.any(each.high_a - each.low_a >= drawing.VACUOUS)),
+        "vacuous": bool(np.any(each.high_a - each.low_a >= VACUOUS)),
+        "bounded": not says_nothing(each),
+        "pairs_bounded": any(row["high"] - row["low"] < 2 * VACUOUS for row in pairs),
         "significant": first if len(first) < len(each.algorithms) else (),
         "others": [
             {
                 "method": other.method,
                 "valid": other.valid,
                 "claim": other.claim,
+                "bounded": True,
                 "rows": _shown(other.rows(), _scores(other.rows())),
             }
             for other in others
@@ -255,7 +269,7 @@ def _ranking(
             difference,
             None if every else best,
         )
-        if any(row["high"] - row["low"] < 2 * drawing.VACUOUS for row in shown)
+        if any(row["high"] - row["low"] < 2 * VACUOUS for row in shown)
         else "",
         "every_difference": every,
         "best": best,
@@ -290,6 +304,14 @@ def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -
 def _every_rank(worst: Ints, best: Ints) -> bool:
     """Return whether every algorithm may have every rank; then a table leaves the ranks out."""
     return bool(np.all(best == 1) and np.all(worst == worst.size))
+
+
+def _plans(plans: Sequence[Plan], steps: Sequence[str]) -> dict[str, Any]:
+    """Return what every plan says, by ranking, and what all of them say; first sentences are among the next steps."""
+    said = [[line for line in each.sentences() if line not in steps] for each in plans]
+    shared = [line for line in said[0] if all(line in each for each in said)] if len(said) > 1 else []
+    own = [[line for line in each if line not in shared] for each in said]
+    return {"plans": [(each.title, lines) for each, lines in zip(plans, own, strict=True) if lines], "plan": shared}
 
 
 def _where(each: Evaluation) -> list[str]:
@@ -332,9 +354,8 @@ def _facts(evaluation: Evaluation) -> str:
     environment = "environment" if len(evaluation.environments) == 1 else "environments"
     return (
         f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
-        f"{spread(trials)} {trial} of each pair of them; "
-        f"intervals by {' and '.join(dict.fromkeys(each.method for each in evaluation.each_ranking))}, "
-        f"{evaluation.level} together"
+        f"{spread(trials)} {trial} of each algorithm on each environment; simultaneous {evaluation.level} intervals by "
+        f"{' and '.join(dict.fromkeys(each.method for each in evaluation.each_ranking))}"
     )
 
 
@@ -347,6 +368,7 @@ def _matrix(evaluation: Evaluation, written: Callable[[float], str]) -> list[dic
     return [
         {
             "name": evaluation.algorithms[a],
+            "brief": drawing.brief(evaluation.algorithms[a], drawing.LETTERS),
             "number": a,
             "cells": [None if a == b else _verdict(evaluation, a, b, written) for b in evaluation.order],
         }
@@ -438,22 +460,20 @@ def _range(low: float, high: float) -> str:
 
 
 def _ranks(evaluation: Evaluation, environments: Sequence[int]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": evaluation.algorithms[a],
-            "number": a,
-            "cells": [
-                {
-                    "rank": int(ranks.rank[a]) if evaluation.trials_ae[a, e] else None,
-                    "allowed": None
-                    if _every_rank(ranks.worst, ranks.best)
-                    else (int(ranks.worst[a]), int(ranks.best[a])),
-                }
-                for e, ranks in ((e, evaluation.means.ranks[e]) for e in environments)
-            ],
-        }
-        for a in evaluation.order
-    ]
+    """Return the ranks on each environment, the algorithms in the order of a ranking."""
+    found = []
+    for e in environments:
+        ranks = evaluation.means.ranks[e]
+        every = _every_rank(ranks.worst, ranks.best)
+        cells = [
+            {
+                "rank": int(ranks.rank[a]) if evaluation.trials_ae[a, e] else None,
+                "allowed": None if every else (int(ranks.worst[a]), int(ranks.best[a])),
+            }
+            for a in evaluation.order
+        ]
+        found.append({"name": evaluation.environments[e], "cells": cells})
+    return found
 
 
 def signed(number: str) -> str:

@@ -14,16 +14,17 @@ from markupsafe import Markup, escape
 
 from untuned.reports.closing import ticks as logarithmic_ticks
 from untuned.reports.styles import Style
+from untuned.statements import VACUOUS
 from untuned.verdicts import NOT_SEPARABLE
 
 WIDTH = 400
 #: Room for a name left of a row, for two, and for a letter.
 _GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.9
+#: Letters of a name that a row and the matrix have room for.
+LETTERS = int((_GUTTER - 7) / _LETTER)
 _ROW = 18
 #: The end of an axis, where scores go as far as numbers do.
 LARGEST = 1.79e308
-#: An interval on a score, which is between 0 and 1, says nothing from this length on.
-VACUOUS = 0.9
 
 _SYMBOLS = {
     "circle": "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0Z",
@@ -106,6 +107,13 @@ def brief(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 6]}\N{HORIZONTAL ELLIPSIS}{text[-5:]}"
 
 
+def _less(a: str, b: str, most: int) -> str:
+    """Return two names with a minus, so many of their letters at most: what a short one leaves is for the other."""
+    room = max(most // 2, most - len(b))
+    a = brief(a, room)
+    return f"{a} \N{MINUS SIGN} {brief(b, most - len(a))}"
+
+
 def style_sheet(styles: Sequence[Style]) -> Markup:
     """Return what the classes of algorithms look like, on light ground and on dark."""
     colours = list(dict.fromkeys((style.colour, style.dark_colour) for style in styles))
@@ -177,7 +185,7 @@ def differences(
         text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
         line = _whisker(axis, row["low"], row["high"], y, gutter) if row["high"] - row["low"] < 2 * VACUOUS else ""
         tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
-        name = row["b"] if best is not None else f"{brief(row['a'], 10)} \N{MINUS SIGN} {brief(row['b'], 10)}"
+        name = row["b"] if best is not None else _less(row["a"], row["b"], 19)
         rows.append(
             (
                 name,
@@ -210,7 +218,7 @@ def strip(panel: Chart, names: Sequence[str], order: Sequence[int], label: str, 
             runs = "\n".join(" ".join(run.split()) for run in each["runs"])
             more += f' data-r="{escape(runs)}"'
         median = f'<path class="n a{a}" d="M{_n(_x(axis, each["median"]))},{_n(y - 7)}v14"/>'
-        rows.append((names[a], f"a{a}", f'<path class="d a{a}" data-a="{a}" d="{dots}"{more}/>{median}'))
+        rows.append((names[a], f"a{a}", f'{median}<path class="d a{a}" data-a="{a}" d="{dots}"{more}/>'))
     return _rows(rows, axis, label, _ROW, notes=_outside(panel, view))
 
 

@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from untuned.evaluation import Evaluation
 from untuned.histories import Histories
@@ -55,7 +55,7 @@ def page(
     )
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template.filters |= {"win": _win, "percent": _percent, "share": _share}
+    template.filters |= {"win": _win, "percent": _percent, "share": _share, "whole": _whole}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
         css=Markup(_file("page.css")),
@@ -72,6 +72,14 @@ def _embedded(value: Any) -> Markup:
     """Return JSON that is safe in a script element, which ends at the first ``</script>`` whatever is around it."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _whole(sentence: str) -> Markup:
+    """Return a sentence in which no line ends at a hyphen: names and options are not to be parted there."""
+    return Markup(" ").join(
+        Markup('<span class="whole">{}</span>').format(word) if "-" in word else escape(word)
+        for word in sentence.split(" ")
+    )
 
 
 def _win(share: float) -> str:

@@ -235,11 +235,14 @@ class Column:
         What its numbers are called, for programs; as many as a cell has.
     kind
         Text; text that many rows share; one number; or one number with two in parentheses.
+    vacuous
+        An interval that is as long says nothing.
     """
 
     heading: str
     names: tuple[str, ...]
     kind: Kind
+    vacuous: float = math.inf
 
     @property
     def is_text(self) -> bool:

@@ -11,7 +11,7 @@ from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits, digits_of_scores
 from untuned.reports.tables.table import Table, all_possible
-from untuned.statements import failed, variants
+from untuned.statements import VACUOUS, failed, variants
 from untuned.verdicts import NOT_SEPARABLE
 
 #: Scores are between 0 and 1.
@@ -24,7 +24,7 @@ HOLDS_UP_TO = (
 
 _ALGORITHM = Column("Algorithm", ("algorithm",), "text")
 _ENVIRONMENT = Column("Environment", ("environment",), "group")
-_SCORE = Column("Score", ("score", "low", "high"), "triple")
+_SCORE = Column("Score", ("score", "low", "high"), "triple", VACUOUS)
 _MEAN = Column("Mean", ("mean", "mean_low", "mean_high"), "triple")
 _RANK = Column("Rank", ("rank", "rank_low", "rank_high"), "triple")
 _TRIALS = Column("Trials", ("trials",), "number")
@@ -137,7 +137,7 @@ def pairs(evaluation: Evaluation) -> Table:
     columns = (
         Column("A", ("a",), "text"),
         Column("B", ("b",), "text"),
-        Column("A - B", ("difference", "low", "high"), "triple"),
+        Column("A - B", ("difference", "low", "high"), "triple", 2 * VACUOUS),
         Column("Verdict", ("verdict",), "text"),
         *((Column("Holds up to", ("cap",), "number"),) if capped else ()),
     )

@@ -14,7 +14,7 @@ from untuned.reports.tables.cells import Column, Measured, Row, Text
 from untuned.reports.tables.digits import digits_of_widths
 from untuned.reports.tables.table import Table
 from untuned.scores import Floats
-from untuned.statements import failed
+from untuned.statements import failed, says_nothing
 
 Statistic = Literal["mean", "median"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "median")
@@ -47,7 +47,7 @@ def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
         )
         for e, place in enumerate(evaluation.environments)
     ]
-    informative = [each for each in evaluation.each_ranking if not _says_nothing(each)]
+    informative = [each for each in evaluation.each_ranking if not says_nothing(each)]
     for number, each in enumerate(informative):
         weights = f", {each.rankings[0].title}" if len(evaluation.rankings) > 1 else ""
         scores = [(float(each.score_a[a]), float(each.low_a[a]), float(each.high_a[a])) for a in order]
@@ -63,7 +63,7 @@ def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
         " ".join(
             (
                 *_caption(evaluation, statistic, rows, bool(shown.any()), bool(shown.all())),
-                *(_left_out(each) for each in evaluation.each_ranking if _says_nothing(each)),
+                *(_left_out(each) for each in evaluation.each_ranking if says_nothing(each)),
                 *failed(evaluation),
             )
         ),
@@ -72,17 +72,8 @@ def printed(evaluation: Evaluation, statistic: Statistic = "mean") -> Table:
     )
 
 
-def _says_nothing(evaluation: Evaluation) -> bool:
-    """Return whether every score of the first ranking may be nearly anything."""
-    return bool((evaluation.high_a - evaluation.low_a > _NEARLY_ALL).all())
-
-
 def _left_out(evaluation: Evaluation) -> str:
     return f"Scores {evaluation.under_weights} are left out: with so few trials they may be nearly anything."
-
-
-#: Scores are between 0 and 1.
-_NEARLY_ALL = 0.95
 
 
 def _means(evaluation: Evaluation) -> tuple[Floats, Floats, Floats]:

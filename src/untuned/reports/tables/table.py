@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import isinf
+from math import inf, isinf
 from pathlib import Path
 
 from untuned.errors import InvalidInput
@@ -48,11 +48,13 @@ class Table:
             cells = [row.cells[number] for row in self.rows]
             if _all_possible(cells):
                 notes.append("Ranks are left out: all of them are possible.")
-            elif cells and all(isinstance(cell, Estimate) and isinf(cell.low) and isinf(cell.high) for cell in cells):
+            elif cells and all(isinstance(cell, Estimate) and _says_nothing(cell, column) for cell in cells):
                 kept.append((number, replace(column, kind="number", names=column.names[:1])))
                 notes.append(
                     "Intervals are left out: they need the lowest and highest score, --range NAME=LOW:HIGH "
                     "(ranges=...)."
+                    if isinf(column.vacuous)
+                    else "Intervals say nothing with so few trials, and are left out."
                 )
             else:
                 kept.append((number, column))
@@ -127,6 +129,10 @@ class Table:
 def all_possible(rows: Iterable[Row]) -> bool:
     """Return whether some column of ranks says nothing."""
     return any(_all_possible(list(cells)) for cells in zip(*(row.cells for row in rows), strict=True))
+
+
+def _says_nothing(cell: Estimate, column: Column) -> bool:
+    return (isinf(cell.low) and isinf(cell.high)) or cell.high - cell.low >= column.vacuous < inf
 
 
 def _all_possible(cells: list[Cell]) -> bool:
