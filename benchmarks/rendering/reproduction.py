@@ -1,6 +1,7 @@
 """The parts of the page on the paper's experiment, from the file that ``untuned reproduce`` writes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rendering import fidelity
 from rendering.files import Part, Results, source_files
@@ -63,12 +64,28 @@ def scores(results: Results) -> str:
 
 def cells(results: Results) -> str:
     """Return how far mean scores are from the published ones, with fixed numbers of trials and in the race."""
-    fixed = fidelity.by_environment(fidelity.cells(results).values())
-    raced = fidelity.by_environment(results.content("reproduction")["cells"])
-    empty = ["", "", ""]
-    lines = [[name, *fixed.get(name, empty), *raced.get(name, empty)] for name in {**fixed, **raced}]
-    heads = ("trials", "largest z", "beyond 3")
-    return table(["environment", *heads, *(f"race: {head}" for head in heads)], lines)
+    raced = results.content("reproduction")["cells"]
+    columns = [fidelity.by_environment(fidelity.cells(results).values()), fidelity.by_environment(raced)]
+    heads = ["trials", "largest z", "beyond 3", "race: trials", "race: largest z", "race: beyond 3"]
+    # Files of earlier versions have no guaranteed intervals.
+    if any("within" in row for row in raced):
+        columns.append(_apart(raced))
+        heads.append("race: intervals apart")
+    empty = [[""] * len(next(iter(column.values()))) for column in columns]
+    lines = [
+        [place, *(text for column, blank in zip(columns, empty, strict=True) for text in column.get(place, blank))]
+        for place in dict.fromkeys(place for column in columns for place in column)
+    ]
+    return table(["environment", *heads], lines)
+
+
+def _apart(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return, by environment, how many guaranteed intervals on our mean and the published one do not overlap."""
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.get("within") is not None:
+            found.setdefault(row["environment"], []).append(not row["within"])
+    return {place: [f"{sum(apart)} of {len(apart)}"] for place, apart in found.items()}
 
 
 PARTS: Mapping[str, Part] = {
