@@ -31,7 +31,7 @@ WORDS = {"reproduction": "| where | what |", "comparison": "| | answers | assume
 WITH_PARTS = [page for page in pages.pages() if "<!-- measured:" in page.read_text(encoding="utf-8")]
 BENCHMARKS = ("environments", "engine", "judge", "store", "collect", "metered", "fidelity", "precision", "widths")
 #: Files on which the guarantees rest.
-GUARANTEES: tuple[str, ...] = ("guaranteed", "approximate", "adaptive", "adaptive-fixed")
+GUARANTEES: tuple[str, ...] = ("guaranteed", "approximate", "adaptive", "adaptive-fixed", "pooled-coverage")
 LONGER = ("power", "pooled_power", "plan", "pooled_plan", "report", "race_errors", "gallery", "protocols")
 
 
