@@ -85,8 +85,8 @@ class Judging:
     intervals: "str | Method | None" = field(
         default=None,
         metadata=option(
-            "How intervals are made: untuned list intervals. By default pairing, pooled for equal or given weights; "
-            "anytime: methods that hold however often you look.",
+            "The interval method; untuned list intervals shows all. By default pairing, and pooled for equal or given "
+            "weights; anytime: methods that hold at any number of looks.",
             str | None,
             metavar="METHOD",
         ),
@@ -115,7 +115,9 @@ class Judging:
     )
     refine: int | None = field(
         default=None,
-        metadata=option("Cases to look at for an undecided pair; 0 for none. By size if left out.", int | None),
+        metadata=option(
+            "Branching budget: cases to check for an undecided pair, 0 for none; by default by size.", int | None
+        ),
     )
     families: "Families | None" = field(
         default=None,
@@ -127,7 +129,7 @@ class Judging:
     )
     max_algorithms: int | None = field(
         default=None,
-        metadata=option("Algorithms there will be at most, if more may be added after a look.", int | None),
+        metadata=option("The largest number of algorithms, if you may add some after a look.", int | None),
     )
 
     def __post_init__(self) -> None:

@@ -25,8 +25,8 @@ class Summarizing:
     summary: Sequence[str] | None = field(
         default=None,
         metadata=option(
-            "Also summaries known from elsewhere, approximate: iqm, median, mean, geometric-mean, optimality-gap, poi, "
-            "profile, mean-profile. In CSV only these.",
+            "Also other summaries, approximate: iqm, median, mean, geometric-mean, optimality-gap, poi, profile, "
+            "mean-profile. CSV has these only.",
             str | None,
             metavar="NAME,...",
         ),
