@@ -26,16 +26,18 @@ RESULTS = ROOT / "docs" / "results"
 #: What judges, and the laws of scores on which it is tried.
 JUDGE = ("src/untuned/judge", "src/untuned/scores.py")
 LAB = (*JUDGE, *(f"src/untuned/lab/{name}.py" for name in ("mixtures", "population_types", "data_sets", "contenders")))
+#: What runs a trial, and all that collects.
+TRIAL = tuple(f"src/untuned/collect/{name}" for name in ("agents", "definitions", "environments", "kernels", "runner"))
 COLLECT = ("src/untuned/collect",)
 #: What decides the numbers of a benchmark, in addition to its own file.
 DECIDES: Mapping[str, tuple[str, ...]] = {
     "collect": COLLECT,
     "comparison": LAB,
-    "engine": COLLECT,
-    "environments": COLLECT,
+    "engine": TRIAL,
+    "environments": TRIAL,
     "exploitability": JUDGE,
     "failures": LAB,
-    "fidelity": COLLECT,
+    "fidelity": TRIAL,
     "gallery": (*JUDGE, "src/untuned/adapters/score_files"),
     "growth": ("src/untuned",),
     "judge": JUDGE,
@@ -45,7 +47,7 @@ DECIDES: Mapping[str, tuple[str, ...]] = {
     "pooled_plan": LAB,
     "pooled_power": LAB,
     "power": LAB,
-    "precision": COLLECT,
+    "precision": TRIAL,
     "protocols": COLLECT,
     "race_errors": (*LAB, "src/untuned/races", "src/untuned/lab/races.py"),
     "race_savings": (*LAB, "src/untuned/races", "src/untuned/lab/races.py"),
