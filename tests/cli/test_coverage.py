@@ -300,7 +300,7 @@ MISSING = "algorithm,environment,score\na,x,1\na,y,2\nb,x,2\n"
         (["--refine", "-1"], ("--refine -1 is not allowed",)),
         (["--resamples", "0"], ("--resamples 0 is not allowed",)),
         (["--seed", "-1"], ("--seed -1 is not allowed",)),
-        (["--workers", "0"], ("workers=0 is not allowed",)),
+        (["--workers", "0"], ("--workers 0 is not allowed",)),
         (["--out", "scores.csv"], ("--out scores.csv is a file: name a folder",)),
         (["--protocol", "other"], ("--protocol other: choose truth or paper",)),
         (["--collect", "5"], ("--collect goes with --protocol paper",)),
