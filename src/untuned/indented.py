@@ -37,7 +37,7 @@ def _text(value: Any, line: str) -> str:
         parts = [f"{_encoder(', ').encode(key)}: {_text(each, inner)}" for key, each in value.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if all(isinstance(each, dict) and each and _flat(each.values()) for each in value):
-        # Rows of a table, at once. No text in JSON has a line feed, so these brackets are none of a text.
+        # Rows of a table, at once. A JSON string has no line feed, so these brackets are not part of a string.
         row = inner + "  "
         rows = _encoder(f",{row}").encode(value)[2:-2].replace(f"}},{row}{{", f"{inner}}},{inner}{{{row}")
         return f"[{inner}{{{row}{rows}{inner}}}{line}]"

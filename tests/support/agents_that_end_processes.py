@@ -55,7 +55,7 @@ def leaves_a_thread_and_interrupts(environment: Env, draw: Draw) -> None:
     raise KeyboardInterrupt
 
 
-#: Seconds; nobody waits for it.
+#: Seconds; longer than any test waits.
 LONG = 300.0
 
 
