@@ -148,7 +148,7 @@ def in_short(results: Results) -> str:
     rates = sorted(row["missed"] / row["data_sets"] for row in small)
     suites = [row["missed"] / row["data_sets"] for row in theirs if row["population"].startswith("suite")]
     missed = [
-        f"by {name} in {sum(row['missed'] for row in rows):,} of {sum(row['data_sets'] for row in rows):,}"
+        f"{sum(row['missed'] for row in rows):,} of {sum(row['data_sets'] for row in rows):,} ({name})"
         for name, rows in ours.items()
     ]
     shares = []
@@ -160,7 +160,7 @@ def in_short(results: Results) -> str:
         f"Of 95 % intervals of the probability of improvement, the bootstrap's miss on {named(len(small))} small "
         f"boards with {few} trials in {percent(rates[0])} to {percent(rates[-1])} of {sizes} data sets each (median "
         f"{percent(median(rates))}), and on suites of 26 environments, over all numbers of trials, in "
-        f"{100 * min(suites):.0f} to {percent(max(suites))}. The guaranteed ones miss {', '.join(missed)}. "
+        f"{100 * min(suites):.0f} to {percent(max(suites))}. Guaranteed intervals miss in {', '.join(missed)}. "
         f"Pairs decided with {many} trials: {'; '.join(shares)}."
     )
 

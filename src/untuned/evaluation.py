@@ -144,7 +144,7 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class HeadToHead:
-    """Head-to-head comparisons: the mean over environments of the probability that a beats b, other algorithms aside.
+    """Head-to-head comparisons: the mean over environments of the probability that a beats b, from their runs only.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class Derived:
     shares
         The part of delta of every ranking, where there are several.
     undeclared
-        What differs from what the study's race declared.
+        Which options differ from those that the study's race declared.
     """
 
     slack: float | None = None
@@ -734,14 +734,14 @@ class Evaluation:
 
     @property
     def claim(self) -> str:
-        """One sentence on what the intervals promise."""
+        """One sentence on what is guaranteed."""
         if self.valid:
             return f"With probability at least {self.level}, all intervals and verdicts hold, {self.condition}."
         return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
 
     @property
     def condition(self) -> str:
-        """What the promise of a guaranteed method depends on, the end of a sentence."""
+        """What the guarantee depends on, the end of a sentence."""
         accepted = [each.code for each in self.findings if each.severity == "serious"]
         if not accepted:
             return self._condition
