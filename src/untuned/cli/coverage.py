@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from untuned.cli.collecting import AsJson, Quiet, Workers, stoppable
-from untuned.cli.judging_options import one_of, parsed_weights, typer_option
+from untuned.cli.collecting import stoppable
+from untuned.cli.collecting_options import Quiet, Workers
+from untuned.cli.judging_options import AsJson, one_of, parsed_weights, typer_option
 from untuned.errors import InvalidInput
 from untuned.judge.judging import DELTA, SEED, Judging
 
