@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
-    from untuned.lab.coverage_experiment import Coverage, Row
+    from untuned.lab.coverage_records import Coverage, Row
     from untuned.lab.rates import Rate
     from untuned.lab.table_two import Replication
     from untuned.scores import ScoreTable
@@ -256,7 +256,7 @@ def _print_coverage(found: "Coverage", rows: bool) -> None:
     from rich.table import Table
 
     from untuned.cli.terminal import console, text
-    from untuned.lab.coverage_experiment import EVENTS
+    from untuned.lab.coverage_records import EVENTS
 
     screen = console(_WIDTH)
     sizes = found.sizes
@@ -324,7 +324,7 @@ def _print_more(screen: "Console", found: "Coverage") -> None:
     from rich.table import Table
 
     from untuned.cli.terminal import text
-    from untuned.lab.coverage_experiment import EVENTS
+    from untuned.lab.coverage_records import EVENTS
 
     table = Table(title="Beyond a ranking, and everything together", **_PLAIN)
     table.add_column("method", overflow="fold")
@@ -358,7 +358,7 @@ def _print_rows(screen: "Console", found: "Coverage") -> None:
     from rich.table import Table
 
     from untuned.cli.terminal import text
-    from untuned.lab.coverage_experiment import EVENTS
+    from untuned.lab.coverage_records import EVENTS
 
     table = Table(title="Every experiment", **_PLAIN)
     table.add_column("population", overflow="fold")
