@@ -66,7 +66,7 @@ def run(
 ) -> None:
     """Run the trials of a study, then rank its algorithms with confidence intervals."""
     from untuned import api
-    from untuned.collect.session import results_folder
+    from untuned.collect.study_folders import results_folder
 
     folder = out or results_folder(study)
     with stoppable(quiet or as_json) as (stop, display):

@@ -71,8 +71,8 @@ def race(
 ) -> None:
     """Run trials where they help most until a goal is reached; rerun the command to resume."""
     from untuned import api
-    from untuned.collect.session import results_folder
     from untuned.collect.store.store import RESULTS_NAME
+    from untuned.collect.study_folders import results_folder
 
     folder = out or results_folder(study)
     with stoppable(quiet or as_json) as (stop, display):

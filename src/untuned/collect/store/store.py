@@ -18,7 +18,7 @@ from untuned.collect.store.database import RESULTS_NAME as RESULTS_NAME
 from untuned.collect.store.database import Database
 from untuned.collect.store.opening import created, opened
 from untuned.collect.store.rows import Row, decode, encode, plain_values
-from untuned.collect.store.study_facts import StudyFacts
+from untuned.collect.store.study_facts import StudyFacts, entry_of
 from untuned.collect.trial import LARGEST, Trial, label
 from untuned.errors import InvalidInput, UnknownName
 from untuned.scores import Ints, Nonfinite, ScoreTable
@@ -166,7 +166,7 @@ class Store:
         facts = self.facts
         facts[kind] = [
             {**entry, "name": new, "retired": True} if entry["name"] == old else entry
-            for entry in ({"name": each} if isinstance(each, str) else each for each in facts[kind])
+            for entry in map(entry_of, facts[kind])
         ]
         study = StudyFacts.of(facts)
         with self._database.writing():
