@@ -1,7 +1,6 @@
 """Every link leads somewhere: between pages, within the built site, and to the world outside."""
 
 import functools
-import importlib.util
 import re
 import subprocess
 import sys
@@ -15,19 +14,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from support.documents import PAGES, ROOT, page_name
+from support.documents import PAGES, ROOT, docs_tool, page_name
 
 LIST = ROOT / "docs_tools" / "links.txt"
 
 
 def tool() -> Any:
     """Return the module that finds and fetches external links."""
-    place = importlib.util.spec_from_file_location("links_tool", ROOT / "docs_tools" / "links.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    return module
+    return docs_tool("links")
 
 
 @functools.cache
