@@ -26,13 +26,13 @@ from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import (
     approximation,
     comparison,
+    condition,
     direct,
     failed_throughout,
     next_steps,
     statement,
-    variants,
 )
-from untuned.verdicts import Pairs, Verdict, listed, sentences
+from untuned.verdicts import Pairs, Verdict, sentences
 from untuned.verdicts import Weighting as Weighting
 
 if TYPE_CHECKING:
@@ -556,32 +556,7 @@ class Evaluation:
     @property
     def condition(self) -> str:
         """What the promise of a guaranteed method depends on, the end of a sentence."""
-        accepted = [each.code for each in self.findings if each.severity == "serious"]
-        if not accepted:
-            return self._condition
-        return (
-            f"{self._condition}, and only if the scores are independent runs, which they do not look like "
-            f"({' and '.join(accepted)}: the finding was accepted)"
-        )
-
-    @property
-    def _condition(self) -> str:
-        if not self.anytime:
-            given = any(each.weights == "given" for each in self.rankings)
-            others = ["the weights"] * given + ["the families"] * bool(variants(self))
-            return f"if {listed(['the numbers of trials', *others])} were chosen beforehand"
-        if self.derived.undeclared:
-            return (
-                f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
-                "the race, which declared otherwise"
-            )
-        if self.judging.max_algorithms is None:
-            chosen = f"algorithms, environments,{' families,' * bool(variants(self))} weights or delta"
-            return f"however often you look, unless {chosen} were chosen because of what was seen"
-        return (
-            f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
-            "environments"
-        )
+        return condition(self)
 
     @property
     def counted(self) -> NDArray[np.bool_]:
