@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import untuned
+from support.calling import refuse
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.reproduction.published import means
 
@@ -33,10 +34,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
 def six_digits(number: Any) -> Any:
     """Return a number as the file has it."""
     return pytest.approx(float(f"{float(number):.6g}"))
@@ -47,7 +44,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
         path = Path(folder) / "fidelity.json"
         finished = run("--json", str(path), *arguments)
         assert finished.returncode == 0, finished.stderr
-        found: list[dict[str, Any]] = json.loads(path.read_text(), parse_constant=_refuse)["rows"]
+        found: list[dict[str, Any]] = json.loads(path.read_text(), parse_constant=refuse)["rows"]
     return found
 
 

@@ -18,6 +18,7 @@ import pytest
 
 import untuned
 from support import worlds
+from support.calling import refuse
 from untuned.collect.agents.agent import Agent, Learner, World
 from untuned.collect.agents.features import Fourier, Tabular
 from untuned.collect.agents.ppo import Ppo
@@ -139,15 +140,11 @@ def test_a_result_says_all_of_itself(algorithm: str, environment: str) -> None:
     assert len({each.name for each in result.draws}) == len(result.draws) > 0
 
 
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
 @pytest.mark.parametrize(("algorithm", "environment"), CELLS)
 def test_facts_are_plain_json(algorithm: str, environment: str) -> None:
     result = run_trial(algorithm, place(environment))
     text = json.dumps(result.facts(), allow_nan=False)
-    assert json.loads(text, parse_constant=_refuse) == result.facts()
+    assert json.loads(text, parse_constant=refuse) == result.facts()
     assert "seconds" not in result.facts()
     assert result.facts()["draws"] == {each.name: each.value for each in result.draws}
     assert result.facts()["log_densities"] == {each.name: each.log_density for each in result.draws}
