@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 
 import untuned
 from support.calling import refuse
+from support.processes import python
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.reproduction.published import means
 
@@ -24,14 +23,7 @@ pytestmark = pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpr
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), "--workers", "1", *arguments],
-        env={**os.environ},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return python(str(PROGRAM), "--workers", "1", *arguments)
 
 
 def six_digits(number: Any) -> Any:

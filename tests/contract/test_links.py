@@ -2,8 +2,6 @@
 
 import functools
 import re
-import subprocess
-import sys
 import tempfile
 import threading
 from html.parser import HTMLParser
@@ -15,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from support.documents import PAGES, ROOT, docs_tool, page_name
+from support.processes import python
 
 LIST = ROOT / "docs_tools" / "links.txt"
 
@@ -28,13 +27,7 @@ def tool() -> Any:
 def site() -> Path:
     """Return the folder of the documentation, built once, with warnings as errors."""
     folder = Path(tempfile.mkdtemp(prefix="site-"))
-    finished = subprocess.run(
-        [sys.executable, str(ROOT / "docs_tools" / "build_site.py"), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    finished = python(str(ROOT / "docs_tools" / "build_site.py"), str(folder), timeout=600)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return folder
 

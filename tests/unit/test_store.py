@@ -8,8 +8,6 @@ import os
 import pickle
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import untuned
+from support.processes import python
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.collect.runner.trial import run_trial
@@ -576,9 +575,7 @@ os.waitpid(child, 0)
 
 
 def run(program: str, folder: Path) -> list[str]:
-    finished = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=False, timeout=120
-    )
+    finished = python("-c", program, str(folder), timeout=120)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout.splitlines()
 
