@@ -548,14 +548,14 @@ class Evaluation:
 
     @property
     def claim(self) -> str:
-        """One sentence on what the intervals promise."""
+        """One sentence on what is guaranteed."""
         if self.valid:
             return f"With probability at least {self.level}, all intervals and verdicts hold, {self.condition}."
         return f"Intervals and verdicts are approximate: they aim at {self.level} together and do not guarantee it."
 
     @property
     def condition(self) -> str:
-        """What the promise of a guaranteed method depends on, the end of a sentence."""
+        """What the guarantee depends on, the end of a sentence."""
         return condition(self)
 
     @property

@@ -117,7 +117,7 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class HeadToHead:
-    """Head-to-head comparisons: the mean over environments of the probability that a beats b, other algorithms aside.
+    """Head-to-head comparisons: the mean over environments of the probability that a beats b, from their runs only.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Derived:
     shares
         The part of delta of every ranking, where there are several.
     undeclared
-        What differs from what the study's race declared.
+        Which options differ from those that the study's race declared.
     """
 
     slack: float | None = None

@@ -307,7 +307,7 @@ def _looks(evaluation: "Evaluation") -> str:
 
 
 def condition(evaluation: "Evaluation") -> str:
-    """Return what the promise of a guaranteed method depends on, the end of a sentence."""
+    """Return what the guarantee depends on, the end of a sentence."""
     accepted = [each.code for each in evaluation.findings if each.severity == "serious"]
     if not accepted:
         return _condition(evaluation)
