@@ -292,9 +292,7 @@ def statement(evaluation: "Evaluation") -> str:
 def _looks(evaluation: "Evaluation") -> str:
     """Return the condition of the guarantee, in the past tense."""
     if not evaluation.anytime:
-        given = any(each.weights == "given" for each in evaluation.rankings)
-        others = ["the weights"] * given + ["the families"] * bool(variants(evaluation))
-        return f"{listed(['their number', *others])} chosen beforehand"
+        return f"{_fixed(evaluation, 'their number')} chosen beforehand"
     if evaluation.derived.undeclared:
         changed = listed(evaluation.derived.undeclared)
         return (
@@ -306,6 +304,39 @@ def _looks(evaluation: "Evaluation") -> str:
         chosen = f"algorithms, environments,{' families,' * bool(variants(evaluation))} weights and delta"
         return f"however often results were looked at; {chosen} were not chosen because of them"
     return f"however often results were looked at, for up to {most} algorithms, a number chosen beforehand"
+
+
+def condition(evaluation: "Evaluation") -> str:
+    """Return what the guarantee depends on, the end of a sentence."""
+    accepted = [each.code for each in evaluation.findings if each.severity == "serious"]
+    if not accepted:
+        return _condition(evaluation)
+    return (
+        f"{_condition(evaluation)}, and only if the scores are independent runs, which they do not look like "
+        f"({' and '.join(accepted)}: the finding was accepted)"
+    )
+
+
+def _condition(evaluation: "Evaluation") -> str:
+    if not evaluation.anytime:
+        return f"if {_fixed(evaluation, 'the numbers of trials')} were chosen beforehand"
+    if evaluation.derived.undeclared:
+        changed = listed(evaluation.derived.undeclared)
+        return (
+            f"however often you look, but only if the choice of {changed} was made before the race, which declared "
+            "otherwise"
+        )
+    most = evaluation.judging.max_algorithms
+    if most is None:
+        chosen = f"algorithms, environments,{' families,' * bool(variants(evaluation))} weights or delta"
+        return f"however often you look, unless {chosen} were chosen because of what was seen"
+    return f"however often you look, also if algorithms are added, up to {most} in all, but no environments"
+
+
+def _fixed(evaluation: "Evaluation", numbers: str) -> str:
+    """Return what must be chosen before results are seen."""
+    given = any(each.weights == "given" for each in evaluation.rankings)
+    return listed([numbers, *["the weights"] * given, *["the families"] * bool(variants(evaluation))])
 
 
 def _weights_named(each: "Evaluation") -> str:

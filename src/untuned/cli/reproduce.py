@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from untuned.cli.collecting import Quiet, Workers, stoppable
+from untuned.cli.collecting import stoppable
+from untuned.cli.collecting_options import Quiet, Workers
 from untuned.cli.judging_options import names
 
 

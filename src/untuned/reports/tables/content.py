@@ -8,7 +8,7 @@ import numpy as np
 
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
-from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
+from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits, digits_of_scores
 from untuned.reports.tables.table import Table, all_possible
 from untuned.statements import VACUOUS, failed, variants
@@ -226,7 +226,7 @@ def weights(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     rows = tuple(
-        Row((Text(what), Text(names[number]), Share(float(values[number]))), opens=place == 0)
+        Row((Text(what), Text(names[number]), Number(float(values[number]), Digits(4))), opens=place == 0)
         for what, names, values in (
             ("environment", evaluation.environments, evaluation.environment_weights),
             ("reference", evaluation.algorithms, evaluation.reference_weights),
