@@ -452,7 +452,7 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
             send_answer(pipe, bytes.fromhex(mark), answer)
         except OSError:
             break
-    # The parent has ended, and the thread has still to end what the algorithm started. Or the algorithm closed the pipe.
+    # The parent has ended, and the thread has to end what the algorithm started. Or the algorithm closed the pipe.
     watch.join(2.0 * _PARENT_POLL)
 
 
