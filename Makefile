@@ -71,6 +71,7 @@ reference: $(READY) ## write the page of commands from the program's help
 figures: $(READY) ## draw the pictures of the documentation
 	$(BIN)/python docs_tools/figures.py
 	$(BIN)/python docs_tools/pictures.py
+	$(BIN)/python benchmarks/failures.py --picture docs/images/coverage.png --out docs/results
 
 links: $(READY) ## check every external link of the documentation; needs a network
 	$(BIN)/python docs_tools/links.py

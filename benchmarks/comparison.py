@@ -4,9 +4,9 @@
     python benchmarks/comparison.py --check
 
 The first draws data sets from populations of which the truth is known, those of `untuned.lab` and two suites of 26
-environments, and writes comparison.json (about ten minutes on two processors), of which `benchmarks/pages.py` makes the
-tables of the documentation; the second, where rliable is installed, prints how far its intervals are from those of the
-plain implementation here.
+environments, and writes comparison.json (about twenty minutes on two processors), of which `benchmarks/pages.py` makes
+the tables of the documentation; the second, where rliable is installed, prints how far its intervals are from those of
+the plain implementation here.
 
 Data set number k is about algorithm or pair number k, cyclically, so that every data set counts once. The
 quantities: the probability of improvement of one algorithm over another, averaged over environments, ties halved; the
@@ -174,6 +174,23 @@ def ours_improvement(table: untuned.ScoreTable, method: str) -> Interval:
     return max(low, gap_low + 0.5), min(high, gap_high + 0.5)
 
 
+def default_improvement(table: untuned.ScoreTable) -> Interval:
+    """Return the interval by the default for equal weights; it excludes 1/2 where there is a verdict."""
+    first, second = table.algorithms
+    found = untuned.evaluate(table, weights="uniform", delta=DELTA)
+    duel = found.head_to_head
+    assert duel is not None
+    # Under equal weights the scores of two algorithms differ by the probability of improvement minus 1/2.
+    gap_low, gap_high = found.difference(first, second)
+    low, high = max(float(duel.low_ab[0, 1]), gap_low + 0.5), min(float(duel.high_ab[0, 1]), gap_high + 0.5)
+    verdict = found.verdict(first, second)
+    if verdict == "better":
+        low = max(low, math.nextafter(0.5, 1.0))
+    elif verdict == "worse":
+        high = min(high, math.nextafter(0.5, 0.0))
+    return low, high
+
+
 def student_mean(cells: Cells) -> Interval:
     """Return Student's interval of the average of means, with Satterthwaite's degrees of freedom."""
     shares = np.array([cell.var(ddof=1) / cell.size for cell in cells])
@@ -195,7 +212,7 @@ def anderson_mean(cells: Cells, ranges: Sequence[tuple[float, float]]) -> Interv
 
 IMPROVEMENT, MEAN, MIDDLE = "probability of improvement", "mean", "interquartile mean"
 METHODS = {
-    IMPROVEMENT: ("rliable", "pairing", "wilson"),
+    IMPROVEMENT: ("rliable", "pooled", "pairing", "wilson"),
     MEAN: ("rliable", "student", "anderson"),
     MIDDLE: ("rliable",),
 }
@@ -222,7 +239,8 @@ def intervals(
     a, b = pairs[number % len(pairs)]
     yield IMPROVEMENT, "rliable", bootstrap_improvement(table.cells[a], table.cells[b], resamples, rng)
     pair = table.select([table.algorithms[a], table.algorithms[b]])
-    for method in METHODS[IMPROVEMENT][1:]:
+    yield IMPROVEMENT, "pooled", default_improvement(pair)
+    for method in METHODS[IMPROVEMENT][2:]:
         yield IMPROVEMENT, method, ours_improvement(pair, method)
     one = number % n
     cells = table.cells[one]

@@ -2,7 +2,7 @@
 
     python examples/own_agent.py [--trials 5] [--episodes 60]
 
-Every trial draws the hyperparameters afresh. The score is the mean return of all learning episodes, as the environment
+Every trial draws the hyperparameters anew. The score is the mean return of all learning episodes, as the environment
 counted them.
 """
 

@@ -10,8 +10,10 @@ from untuned import lab
 _FILE = "comparison"
 _IMPROVEMENT, _MEAN, _MIDDLE = "probability of improvement", "mean", "interquartile mean"
 _SMALL = "small boards"
+_GUARANTEED = ("pooled", "pairing")
 _NAMES = {
     (_IMPROVEMENT, "rliable"): "stratified bootstrap",
+    (_IMPROVEMENT, "pooled"): "`pooled`, the default",
     (_IMPROVEMENT, "pairing"): "`pairing`",
     (_IMPROVEMENT, "wilson"): "`wilson`, approximate",
     (_MEAN, "rliable"): "mean: stratified bootstrap",
@@ -23,6 +25,12 @@ _NAMES = {
 
 def _rows(results: Results, **wanted: object) -> list[Row]:
     return results.rows(_FILE, "missed", **wanted)
+
+
+def _shown(results: Results, *quantities: str) -> list[tuple[str, str, str]]:
+    """Return quantity, method and the method's name in the tables: those that the file has."""
+    known = {(row["quantity"], row["method"]) for row in _rows(results)}
+    return [(*key, name) for key, name in _NAMES.items() if key[0] in quantities and key in known]
 
 
 def _kinds(results: Results) -> list[str]:
@@ -46,12 +54,11 @@ def misses(quantities: Sequence[str]) -> Part:
         sizes = _trials(results)
         lines = []
         for kind in (_SMALL, "suites"):
-            for quantity, method in _NAMES:
-                if quantity in quantities:
-                    rows = _rows(results, quantity=quantity, method=method)
-                    here = [row for row in rows if row["population"].startswith("suite") == (kind == "suites")]
-                    cells = [_missed([row for row in here if row["trials"] == size]) for size in sizes]
-                    lines.append([kind, _NAMES[quantity, method], *cells])
+            for quantity, method, name in _shown(results, *quantities):
+                rows = _rows(results, quantity=quantity, method=method)
+                here = [row for row in rows if row["population"].startswith("suite") == (kind == "suites")]
+                cells = [_missed([row for row in here if row["trials"] == size]) for size in sizes]
+                lines.append([kind, name, *cells])
         return table(["populations", "interval", *(f"{size} trials" for size in sizes)], lines, left=2)
 
     return rendered
@@ -75,11 +82,10 @@ def decided(results: Results) -> str:
     sizes = _trials(results)[1:]
     lines = []
     for kind in _kinds(results):
-        for quantity, method in _NAMES:
-            if quantity == _IMPROVEMENT:
-                rows = _kind(_rows(results, quantity=quantity, method=method), kind)
-                cells = [_decided([row for row in rows if row["trials"] == size]) for size in sizes]
-                lines.append([kind, _NAMES[quantity, method], *cells])
+        for quantity, method, name in _shown(results, _IMPROVEMENT):
+            rows = _kind(_rows(results, quantity=quantity, method=method), kind)
+            cells = [_decided([row for row in rows if row["trials"] == size]) for size in sizes]
+            lines.append([kind, name, *cells])
     return table(["populations", "interval", *(f"{size} trials" for size in sizes)], lines, left=2)
 
 
@@ -96,8 +102,10 @@ def wider(results: Results) -> str:
     """Return how many times as wide as the bootstrap's our guaranteed intervals are."""
     sizes = _trials(results)
     lines = []
-    for quantity, method in ((_IMPROVEMENT, "pairing"), (_MEAN, "anderson")):
-        line = [f"{quantity}, {_NAMES[quantity, method].rpartition(': ')[2]}"]
+    for quantity, method, name in _shown(results, _IMPROVEMENT, _MEAN):
+        if method not in (*_GUARANTEED, "anderson"):
+            continue
+        line = [f"{quantity}, {name.rpartition(': ')[2]}"]
         for size in sizes:
             ratios = _ratios(results, quantity, size, method, "rliable")
             line.append(f"{median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})")
@@ -128,26 +136,32 @@ def wilson(results: Results) -> str:
 
 
 def in_short(results: Results) -> str:
-    """Return how often the bootstrap misses and what it decides, next to `pairing`."""
+    """Return how often the bootstrap misses and what it decides, next to the guaranteed methods."""
     few, many = _trials(results)[0], _trials(results)[-1]
     theirs = _rows(results, quantity=_IMPROVEMENT, method="rliable")
-    ours = _rows(results, quantity=_IMPROVEMENT, method="pairing")
+    ours = {
+        f"`{method}`": _rows(results, quantity=_IMPROVEMENT, method=method)
+        for _, method, _ in _shown(results, _IMPROVEMENT)
+        if method in _GUARANTEED
+    }
     small = _kind([row for row in theirs if row["trials"] == few], _SMALL)
     rates = sorted(row["missed"] / row["data_sets"] for row in small)
     suites = [row["missed"] / row["data_sets"] for row in theirs if row["population"].startswith("suite")]
-    total = sum(row["data_sets"] for row in ours)
+    missed = [
+        f"{sum(row['missed'] for row in rows):,} of {sum(row['data_sets'] for row in rows):,} ({name})"
+        for name, rows in ours.items()
+    ]
     shares = []
-    for rows in (theirs, ours):
+    for name, rows in {"the bootstrap": theirs, **ours}.items():
         last = [row for row in rows if row["trials"] == many]
-        shares.append(", ".join(f"{_share(_kind(last, kind))} on {kind}" for kind in _kinds(results)))
+        shares.append(f"{name} {', '.join(f'{_share(_kind(last, kind))} on {kind}' for kind in _kinds(results))}")
     sizes = counts([row["data_sets"] for row in theirs])
     return (
         f"Of 95 % intervals of the probability of improvement, the bootstrap's miss on {named(len(small))} small "
         f"boards with {few} trials in {percent(rates[0])} to {percent(rates[-1])} of {sizes} data sets each (median "
         f"{percent(median(rates))}), and on suites of 26 environments, over all numbers of trials, in "
-        f"{100 * min(suites):.0f} to {percent(max(suites))}. The guaranteed ones by `pairing` miss in "
-        f"{sum(row['missed'] for row in ours):,} of {total:,}. With {many} trials the bootstrap decides {shares[0]}; "
-        f"`pairing` decides {shares[1]}."
+        f"{100 * min(suites):.0f} to {percent(max(suites))}. Guaranteed intervals miss in {', '.join(missed)}. "
+        f"Pairs decided with {many} trials: {'; '.join(shares)}."
     )
 
 

@@ -45,7 +45,7 @@ def in_short(results: Results) -> str:
     sentences[-1] += f"{', '.join(broken)}."
     paper = approximate.broken("pbp@paper")
     if paper:
-        sentences.append(f"With the paper's conventions `pbp` broke it, too, in {len(paper)}.")
+        sentences.append(f"With the paper's conventions `pbp` also broke it in {len(paper)}.")
     sentences.append(approximate_verdicts(results))
     looked = experiments(results, "adaptive")
     looks = f"with a look after every {looked.rows[0].every} trials ({len(looked.rows)} experiments of {_sets(looked)})"
@@ -56,9 +56,9 @@ def in_short(results: Results) -> str:
 def _guaranteed(found: lab.Coverage) -> str:
     kept = [method for method in found.methods if found.finding(method) == "kept"]
     every = len(kept) == len(found.methods)
-    whose = f"all {named(len(kept))}" if every else f"{named(len(kept))} of {named(len(found.methods))}"
+    which = f"All {named(len(kept))}" if every else f"{len(kept)} of {len(found.methods)}"
     return (
-        f"Of the guaranteed methods {whose} kept their level of {percent(found.delta)} in every experiment "
+        f"{which} guaranteed methods kept their level of {percent(found.delta)} in every experiment "
         f"({len(found.rows)} experiments); the highest rate of failures was {_highest(found)}."
     )
 

@@ -578,7 +578,7 @@ def design(
     power
         The probability of detecting a difference.
     heterogeneity
-        How much environments disagree on the algorithms, from 0 to 10: 0 if every environment says the same.
+        How much environments disagree on the algorithms, from 0 to 10: 0 if all of them rank algorithms alike.
     delta
         The allowed probability that any verdict is wrong, in (0, 0.5].
     weights

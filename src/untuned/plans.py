@@ -207,9 +207,9 @@ class Plan:
         if self.anytime:
             return f"Add them to the existing ones, and look as often as you like: {self.method!r} allows it."
         return (
-            "These intervals are for one look at a number of trials chosen beforehand, and this was that look: choose "
-            "the number now, collect that many trials afresh, and evaluate those alone, once; to add trials to the "
-            "existing ones, or to look while they come in, plan and evaluate with 'anytime'."
+            "These intervals allow one look at the results. To continue, choose a number of trials now, collect that "
+            "many new ones, and evaluate only those, once. To add trials to the existing ones, or to look in between, "
+            "plan and evaluate with 'anytime'."
         )
 
 

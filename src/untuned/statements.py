@@ -170,7 +170,7 @@ def next_steps(evaluation: "Evaluation", plans: Sequence["Plan"] = ()) -> tuple[
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     plans
         How many trials would settle what is open, where that was asked for.
     """

@@ -43,9 +43,9 @@ def test_the_counts_of_the_lesson() -> None:
     page = text("lesson.md")
     assert printed[0] in (TUTORIALS / "lesson.md").read_text(encoding="utf-8")
     laboratories, tests, verdicts = (each.split()[0] for each in printed[1:4])
-    assert f"{laboratories} of these 200; in the long run one in twenty" in page
-    assert f"{tests} of these 200 studies" in page
+    assert f"{laboratories} of these 200 do" in page
+    assert f"{tests} of these 200 do" in page
     assert verdicts == "0"
-    assert "None of these 30 studies" in page
+    assert "None of these 30 does" in page
     decided = re.findall(r"(\d+) of 15 pairs decided, 0 of them wrong", printed[4])
     assert "{}, {} and {} of 15, none of them wrong".format(*decided) in page

@@ -79,7 +79,7 @@ def export(
     source
         The study: a session, or the path of its folder, its TOML file or its ``results.sqlite``.
     out
-        The file to write, whole or not at all; or an open binary file.
+        The file to write, atomically; or an open binary file.
     form
         ``"csv"``, ``"json"`` or ``"parquet"``.
     returns, seconds

@@ -198,7 +198,7 @@ def sample_efficiency(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     algorithms
         Those to compare with one another; all that have trials unless given.
     environments

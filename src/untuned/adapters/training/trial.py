@@ -70,7 +70,7 @@ def train_trial(
     Returns
     -------
     result
-        A result with a ``failure`` and without a score if the algorithm raised an error, or gave up before its budget
+        A result with a ``failure`` and without a score if the algorithm raised an error, or returned before its budget
         was spent; without a final return if it returned no policy.
 
     Raises

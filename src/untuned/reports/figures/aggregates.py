@@ -38,9 +38,9 @@ def aggregate(evaluation: Evaluation, *, compare_with: Sequence[Evaluation] = ()
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     compare_with
-        What other methods found in the same scores: their intervals are drawn one below the other.
+        Evaluations of the same scores by other methods: their intervals are drawn one below the other.
     ax
         Where to draw; a new Figure unless given.
 

@@ -28,7 +28,7 @@ def describe(ax: "Axes", words: str) -> None:
 
 
 def caption(drawn: "Axes | Sequence[Axes] | Figure") -> str:
-    """Return how to read a figure and what its intervals or verdicts promise, for its caption; empty if nothing.
+    """Return how to read a figure and what its intervals or verdicts guarantee, for its caption; empty if nothing.
 
     No figure has this as a title. `save` writes it into the file's metadata.
 

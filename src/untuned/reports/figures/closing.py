@@ -23,7 +23,7 @@ def closing(course: Course, *, ax: "Sequence[Axes] | None" = None) -> "list[Axes
     """Return Axes with the bounds on the difference of each pair after every round, at most six pairs.
 
     Pairs that are open come first, then those that were decided last. A pair is decided when its band leaves zero, or
-    earlier: a verdict takes less than a bound.
+    earlier, because a verdict needs less evidence than a bound.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def critical_difference(evaluation: Evaluation, *, ax: "Axes | None" = None) -> 
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """

@@ -49,7 +49,7 @@ def quantiles(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     environment
         Its name.
     algorithms
@@ -87,7 +87,7 @@ def quantile_grid(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     environments
         Those to show; all unless given.
     ax
@@ -106,7 +106,7 @@ def distribution_grid(
     evaluation
         An evaluation, as `untuned.evaluate` returns it.
     environments
-        Which, in this order; all by default.
+        Those to show, in this order; all by default.
     ax
         Axes to draw on, as many as environments; by default a figure is made.
     """
@@ -121,12 +121,12 @@ def trials_effect(
     sizes: Sequence[int] = (10, 30, 100, 1_000, 10_000),
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Return Axes with what more trials tell: the quantile function and its band from the first trials alone.
+    """Return Axes with the effect of more trials: the quantile function and its band from the first trials only.
 
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     algorithm, environment
         Whose trials.
     sizes

@@ -136,13 +136,13 @@ def save_all(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     folder
         Where to; made where it is not there. Files of the same names are replaced.
     compare_with
-        What other methods found in the same scores, for the figure of aggregates.
+        Evaluations of the same scores by other methods, for the figure of aggregates.
     histories
-        What trials left, for learning curves and hyperparameters.
+        The histories of trials, for learning curves and hyperparameters.
     race
         How the study was raced, for how the intervals closed.
     formats

@@ -27,7 +27,7 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """

@@ -41,7 +41,7 @@ def percentile_illustration(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     environment
         Its name.
     algorithm, reference

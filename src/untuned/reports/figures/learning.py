@@ -49,7 +49,7 @@ def learning_curves(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     environment
         Its name.
     algorithms
@@ -87,7 +87,7 @@ def learning_curve_grid(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     environments
         Those to show; all that have trials unless given.
     algorithms, order
@@ -134,7 +134,7 @@ def sample_efficiency(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     environments
         Those to compare on; all that have trials unless given.
     algorithms

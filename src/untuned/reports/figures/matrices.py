@@ -53,7 +53,7 @@ def verdict_matrix(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """
@@ -115,13 +115,12 @@ def draw_verdicts(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "A
 def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     """Return Axes with the rank of every algorithm on every environment, in small print the ranks that are possible.
 
-    Of many environments each has a row, of few a column. Where all ranks are possible everywhere, there is no small
-    print.
+    Many environments are rows, few are columns. If all ranks are possible everywhere, there is no small print.
 
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """
@@ -178,7 +177,7 @@ def weights(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """

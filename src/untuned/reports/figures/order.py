@@ -31,7 +31,7 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     ax
         Where to draw; a new Figure unless given.
     """

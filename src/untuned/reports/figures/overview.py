@@ -33,7 +33,7 @@ def summary(evaluation: Evaluation) -> Figure:
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     """
     # With few trials the game's weights decide nothing: then the others say more.
     if not evaluation.pairs.better_ab.any():

@@ -44,7 +44,7 @@ def hyperparameter(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     algorithm, environment
         Whose trials.
     name
@@ -71,7 +71,7 @@ def hyperparameter_grid(
     Parameters
     ----------
     histories
-        What trials left.
+        The histories of trials: `untuned.read_histories`.
     algorithm, environment
         Whose trials.
     ax

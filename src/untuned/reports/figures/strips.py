@@ -51,7 +51,7 @@ def strip(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     environment
         Its name.
     algorithms
@@ -79,7 +79,7 @@ def strip_grid(
     Parameters
     ----------
     evaluation
-        What judging found.
+        The evaluation.
     environments
         Those to show; all unless given.
     ax

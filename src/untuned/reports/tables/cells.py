@@ -24,7 +24,7 @@ class Text:
 
     @property
     def values(self) -> tuple[str]:
-        """What a program reads."""
+        """The values for programs."""
         return (self.words,)
 
 
@@ -42,12 +42,12 @@ class Count:
 
     @property
     def values(self) -> tuple[int]:
-        """What a program reads."""
+        """The values for programs."""
         return (self.number,)
 
     @property
     def shown(self) -> tuple[str]:
-        """What a person reads."""
+        """The text for readers."""
         return (str(self.number),)
 
 
@@ -70,12 +70,12 @@ class Estimate:
 
     @property
     def values(self) -> tuple[float, float, float]:
-        """What a program reads."""
+        """The values for programs."""
         return self.value, self.low, self.high
 
     @property
     def shown(self) -> tuple[str, str, str]:
-        """What a person reads: the number, and two in parentheses."""
+        """The text for readers: the number, and two in parentheses."""
         return self.digits.shown(self.value), self.digits.shown(self.low), self.digits.shown(self.high)
 
 
@@ -96,12 +96,12 @@ class Number:
 
     @property
     def values(self) -> tuple[float | None]:
-        """What a program reads."""
+        """The values for programs."""
         return (self.number,)
 
     @property
     def shown(self) -> tuple[str]:
-        """What a person reads."""
+        """The text for readers."""
         return (MISSING if self.number is None else self.digits.shown(self.number),)
 
 
@@ -122,7 +122,7 @@ class Times:
 
     @property
     def values(self) -> tuple[float | None]:
-        """What a program reads."""
+        """The values for programs."""
         return (self.number,)
 
     @property
@@ -154,12 +154,12 @@ class Standing:
 
     @property
     def values(self) -> tuple[int | None, int, int]:
-        """What a program reads."""
+        """The values for programs."""
         return self.rank, self.worst, self.best
 
     @property
     def shown(self) -> tuple[str, str, str]:
-        """What a person reads: the number, and two in parentheses."""
+        """The text for readers: the number, and two in parentheses."""
         return MISSING if self.rank is None else str(self.rank), str(self.worst), str(self.best)
 
 
@@ -182,7 +182,7 @@ class Measured:
 
     @property
     def values(self) -> tuple[float, float, float]:
-        """What a program reads."""
+        """The values for programs."""
         return self.value, self.low, self.high
 
     @property
@@ -194,7 +194,7 @@ class Measured:
 
     @property
     def shown(self) -> tuple[str]:
-        """What a person reads: the ends where they are not as far below as above."""
+        """The text for readers: both ends where they are not equally far away."""
         value, distances = self.digits.shown(self.value), self.distances
         if distances is None:
             return (value,)

@@ -151,7 +151,7 @@ def times(evaluation: Evaluation, pair: Mapping[str, Any]) -> Times:
 
 
 def head_to_head(evaluation: Evaluation) -> Table:
-    """Return how often each algorithm beats each other one, their runs alone, with intervals and verdicts.
+    """Return how often each algorithm beats each other one, from their own runs, with intervals and verdicts.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ _MISSING = (Number(None, Digits(1)),)
 
 
 def weights(evaluation: Evaluation) -> Table:
-    """Return what every environment and every reference weighs in the scores, the heaviest first.
+    """Return the weights of environments and references in the scores, the largest first.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Table:
 
     @property
     def readable(self) -> "Table":
-        """The table without columns that say nothing: intervals that do not exist, ranks that are all possible.
+        """The table without uninformative columns: intervals that do not exist, ranks that are all possible.
 
         A sentence in the caption says what is left out, and why.
         """
