@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from untuned import families
 from untuned.scores import Ints, spread
-from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed
+from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed, part
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -127,7 +127,7 @@ def direct(evaluation: "Evaluation") -> tuple[str, ...]:
     better, names = found.better_ab, evaluation.algorithms
     ranked = np.any([each.pairs.better_ab for each in evaluation.rankings], axis=0)
     total, count = _total(evaluation), int(np.count_nonzero(better))
-    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
+    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{part(count, total)} decided"
     sentences = [f"Head to head (two algorithms' runs alone): {decided}."]
     cycles = [_cycle([names[a] for a in cycle]) for cycle in found.cycles()]
     if cycles:
@@ -158,7 +158,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
+        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{part(count, total)} decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
@@ -322,7 +322,7 @@ def _found_by(each: "Evaluation") -> str:
     start = f"{_capital(each.under_weights)} ({named}method {each.method})"
     total, count = _total(each), int(np.count_nonzero(better))
     if not count:
-        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'none of {total:,} pairs is decided'}."
+        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'{part(count, total)} is decided'}."
     if count == total > 1:
         return f"{start}, all {total:,} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
     said = better_clauses(better, names, order)

@@ -191,7 +191,7 @@ def test_it_prints_as_a_table() -> None:
             assert line.index(numbers[0]) == top.index("score")
         assert lines[: len(each.verdicts)] == list(each.verdicts)
         assert each.verdicts[0] == "From best to worst: best, middle, worst."
-        assert each.verdicts[-1].endswith(" 3 pairs are decided.")
+        assert each.verdicts[-1] == "All 3 pairs are decided."
         del lines[: len(each.verdicts)]
     assert lines[:-1] == list(found.comparison)
     assert lines[-1] == f"With probability at least 95 %, {BEFOREHAND}"

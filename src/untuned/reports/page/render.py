@@ -77,7 +77,9 @@ def _embedded(value: Any) -> Markup:
 def _whole(sentence: str) -> Markup:
     """Return a sentence in which no line ends at a hyphen: names and options are not to be parted there."""
     return Markup(" ").join(
-        Markup('<span class="whole">{}</span>').format(word) if "-" in word else escape(word)
+        Markup('<{0} class="whole">{1}</{0}>').format("code" if word.startswith("--") else "span", word)
+        if "-" in word
+        else escape(word)
         for word in sentence.split(" ")
     )
 
