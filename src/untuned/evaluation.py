@@ -20,6 +20,7 @@ from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import (
     approximation,
     comparison,
+    decimals,
     direct,
     failed,
     failed_throughout,
@@ -818,12 +819,13 @@ class Evaluation:
         rows = self.rows()
         keys = ("score",) if says_nothing(self) else ("score", "low", "high")
         ranked = any((row["rank_low"], row["rank_high"]) != (len(rows), 1) for row in rows)
+        written = decimals((row["low"], row["high"]) for row in rows)
         return [
             ("algorithm", *keys, *(["rank (worst, best)"] if ranked else [])),
             *(
                 (
                     row["name"],
-                    *(f"{row[key]:.4f}" for key in keys),
+                    *(f"{row[key]:.{written}f}" for key in keys),
                     *([f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"] if ranked else []),
                 )
                 for row in rows

@@ -34,6 +34,29 @@ def says_nothing(evaluation: "Evaluation") -> bool:
     return bool((evaluation.high_a - evaluation.low_a >= VACUOUS).all())
 
 
+def decimals(intervals: Iterable[tuple[float, float]], neutral: float | None = None) -> int:
+    """Return how many decimals scores between 0 and 1 and their differences have, two to four.
+
+    Half the length of the usual interval has two digits. No end of an interval that excludes ``neutral`` is rounded to
+    it.
+
+    Parameters
+    ----------
+    intervals
+        Low and high ends.
+    neutral
+        What says that two algorithms are alike.
+    """
+    ends = list(intervals)
+    halves = sorted((high - low) / 2.0 for low, high in ends if 0.0 < high - low < math.inf)
+    found = min(max(1 - math.floor(math.log10(halves[len(halves) // 2])), 2), 4) if halves else 3
+    if neutral is not None:
+        deciding = [low if low > neutral else high for low, high in ends if low > neutral or high < neutral]
+        while found < 4 and any(round(end, found) == neutral for end in deciding):
+            found += 1
+    return found
+
+
 def failed(evaluation: "Evaluation") -> tuple[str, ...]:
     """Return which algorithms failed in how many of their trials, the worst share first; nothing where none did."""
     rows = evaluation.failures

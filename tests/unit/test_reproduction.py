@@ -449,15 +449,22 @@ def test_everything_is_json(whole: Reproduction) -> None:
     assert set(facts["methods"]) == {"pbp", "pbp-t", "bootstrap", "pooled", "pairing"}
 
 
+def counted(held: int, not_held: int, undecided: int) -> str:
+    return (
+        f"{held} {'holds' if held == 1 else 'hold'}, {not_held} {'does' if not_held == 1 else 'do'} not, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} not decided yet"
+    )
+
+
 def test_the_summary_counts(whole: Reproduction) -> None:
     first, second, *rest = whole.sentences()
     counts = [sum(each.status == one for each in whole.conclusions) for one in (HOLDS, NOT, OPEN)]
     assert first == (
-        f"{len(whole.conclusions)} conclusions of the paper, aggregate scores under the game's weights: {counts[0]} "
-        f"hold, {counts[1]} do not, {counts[2]} not decided yet, with 40 trials per cell."
+        f"{len(whole.conclusions)} conclusions of the paper, aggregate scores under the game's weights: "
+        f"{counted(*counts)}, with 40 trials per cell."
     )
     best = [sum(each.best == one for each in whole.conclusions) for one in (HOLDS, NOT, OPEN)]
-    assert f"{best[0]} hold, {best[1]} do not, {best[2]} not decided yet" in second
+    assert counted(*best) in second
     assert "smaller step size" in rest.pop()
     assert "of 121 published mean scores agree with ours" in rest.pop(0)
     assert [words.split(" compared")[0] for words in rest] == ["11 aggregate scores", "4 figures of Table 2"]

@@ -188,7 +188,7 @@ def within_sentence(means: Sequence[MeanComparison]) -> list[str]:
     agree = (
         f"{len(known) - len(outside)} of {len(known)} published mean scores agree with ours within guaranteed intervals"
     )
-    return [f"{agree}, which hold together with 95 %{f'; not {listed(outside)}' if outside else ''}."]
+    return [f"{agree}, which hold together with probability 95 %{f'; not {listed(outside)}' if outside else ''}."]
 
 
 def mean_z(scores: Floats, mean: float) -> float | None:

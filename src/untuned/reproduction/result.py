@@ -30,7 +30,11 @@ from untuned.scores import spread
 
 
 def _counted(said: Sequence[Status]) -> str:
-    return f"{said.count(HOLDS)} hold, {said.count(NOT)} do not, {said.count(OPEN)} not decided yet"
+    held, not_held, undecided = map(said.count, (HOLDS, NOT, OPEN))
+    return (
+        f"{held} {'holds' if held == 1 else 'hold'}, {not_held} {'does' if not_held == 1 else 'do'} not, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} not decided yet"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ class Reproduction:
         """Return the results as sentences."""
         said, best = [each.status for each in self.conclusions], [each.best for each in self.conclusions]
         found = [
-            f"{len(said)} conclusions of the paper, {self._about}aggregate scores under the game's weights: "
+            f"{len(said)} conclusions of the paper, {self.about}aggregate scores under the game's weights: "
             f"{_counted(said)}, with {spread(self.evaluation.trials_ae)} trials per cell.",
             f"With equal weights where the game's do not decide: {_counted(best)}.",
         ]
@@ -114,10 +118,10 @@ class Reproduction:
         return found
 
     @property
-    def _about(self) -> str:
+    def about(self) -> str:
         """The environments of the statements, where they are not all of the paper's."""
         m = len(self.evaluation.environments)
-        return "" if m == len(NAMES) else f"looked at on {m} of its {len(NAMES)} environments, "
+        return "" if m == len(NAMES) else f"on only {m} of its {len(NAMES)} environments, "
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table: the name of its file, and the table."""

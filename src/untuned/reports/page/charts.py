@@ -234,6 +234,7 @@ def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, A
                             "low": _short(shown.low),
                             "high": _short(shown.high),
                             "log": shown.logarithmic,
+                            "near_one": shown.near_one,
                         }
                     )
     return sorted(found, key=lambda each: (each["a"], each["e"]))

@@ -20,7 +20,7 @@ from untuned.reports.page.names import isolated
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
-from untuned.reports.tables.digits import digits
+from untuned.reports.tables.digits import digits_of_scores
 from untuned.scores import Floats, Ints, spread
 from untuned.statements import OPPOSITE, VACUOUS, approximation, direct, failed, next_steps, says_nothing
 from untuned.verdicts import NOT_SEPARABLE, listed
@@ -60,6 +60,7 @@ def content(
     weighed = evaluation.each_ranking[-1]
     looks = [styles(evaluation.algorithms)[name] for name in evaluation.algorithms]
     environments = _environments(weighed, charts)
+    duels = evaluation.each_ranking[0].head_to_head_rows()
     return {
         "look": drawing.style_sheet(looks),
         "definitions": drawing.definitions(looks),
@@ -82,7 +83,7 @@ def content(
             *(line for line in readable.comparison if not line.startswith(OPPOSITE)),
             *direct(readable),
         ],
-        "head_to_head": evaluation.each_ranking[0].head_to_head_rows(),
+        "head_to_head": _shown(duels, _wins(duels)),
         "approximate": approximation(readable),
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
@@ -291,19 +292,27 @@ def _ranking(
 
 def _scores(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return how scores are written: with as many digits as their intervals give a meaning to."""
-    written = digits([(row["score"], row["low"], row["high"]) for row in rows])
+    written = digits_of_scores(rows)
     return lambda number: signed(written.shown(number))
+
+
+def _wins(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
+    """Return the same for how often one beats the other."""
+    return digits_of_scores(rows, 0.5).shown
 
 
 def _differences(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return the same for differences, with their sign."""
-    decimals = digits([(0.0, row["low"], row["high"]) for row in rows]).decimals
+    decimals = digits_of_scores(rows, 0.0).decimals
     return lambda number: signed(f"{number:+.{decimals}f}")
 
 
 def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -> list[dict[str, Any]]:
     return [
-        {**row, "shown": {key: written(row[key]) for key in ("score", "difference", "low", "high") if key in row}}
+        {
+            **row,
+            "shown": {key: written(row[key]) for key in ("score", "difference", "win", "low", "high") if key in row},
+        }
         for row in rows
     ]
 
@@ -362,8 +371,8 @@ def _facts(evaluation: Evaluation) -> str:
     methods = list(dict.fromkeys(each.method for each in evaluation.each_ranking))
     return (
         f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
-        f"{spread(trials)} {trial} of each algorithm on each environment; simultaneous {_unbroken(evaluation.level)} intervals "
-        f"({'method' if len(methods) == 1 else 'methods'} {listed(methods)})"
+        f"{spread(trials)} {trial} of each algorithm on each environment; simultaneous "
+        f"{_unbroken(evaluation.level)} intervals ({'method' if len(methods) == 1 else 'methods'} {listed(methods)})"
     )
 
 

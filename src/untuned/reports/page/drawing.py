@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from untuned.reports.closing import ticks as logarithmic_ticks
+from untuned.reports.curves import from_one, near_one_ticks
 from untuned.reports.styles import Style
 from untuned.statements import VACUOUS
 from untuned.verdicts import NOT_SEPARABLE
@@ -287,7 +288,12 @@ def response(each: Chart, label: str) -> Markup:
         row for row in zip(each["x"], each["y"], each["low"], each["high"], labels, strict=True) if row[1] is not None
     ]
     y = around([end for row in found for end in row[1:4] if end is not None] or [0.0], "median score")
-    if each["log"]:
+    if each["near_one"]:
+        at = from_one(each["x"]).tolist()
+        found = [(float(from_one(row[0])), *row[1:]) for row in found]
+        wide = around(at, each["name"])
+        x = Axis(wide.low, wide.high, each["name"], labels=tuple(near_one_ticks(wide.low, wide.high)))
+    elif each["log"]:
         x = Axis(min(each["x"]) / 1.1, max(each["x"]) * 1.1, each["name"], True)
     else:
         wide = around(each["x"], each["name"])

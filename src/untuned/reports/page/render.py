@@ -55,7 +55,7 @@ def page(
     )
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template.filters |= {"win": _win, "percent": _percent, "share": _share, "whole": _whole}
+    template.filters |= {"percent": _percent, "share": _share, "whole": _whole}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
         css=Markup(_file("page.css")),
@@ -82,10 +82,6 @@ def _whole(sentence: str) -> Markup:
         else escape(word)
         for word in sentence.split(" ")
     )
-
-
-def _win(share: float) -> str:
-    return f"{share:.3f}"
 
 
 def _percent(share: float) -> str:
