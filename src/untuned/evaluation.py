@@ -787,12 +787,12 @@ class Evaluation:
             *variants(self),
         ]
         for each in self.each_ranking:
-            (_, *heads), *rows = each._shown()
+            shown = each._shown()
+            widths = [width, *(max(map(len, column)) for column in list(zip(*shown, strict=True))[1:])]
+            lines.append(each.rankings[0].heading)
             lines += [
-                each.rankings[0].heading,
-                "  ".join((f"{'algorithm':<{width}}", *(f"{head:<6}" for head in heads))),
+                "  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown
             ]
-            lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in rows]
             lines += each.verdicts
         return "\n".join([*lines, *self.comparison, self.claim, *(f"Note: {warning}" for warning in self.warnings)])
 
