@@ -268,5 +268,5 @@ def _note(histories: Histories, trials: Sequence[int]) -> str:
         return "no returns were kept"
     fewest, most = min(trials), max(trials)
     count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    bands = f", with {percent(_DELTA)} intervals" if most >= _BOUNDED else ""
+    bands = " and its interval" if most >= _BOUNDED else ""
     return f"median of {count} {trials_in(histories)}{bands}"
