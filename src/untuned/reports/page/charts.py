@@ -29,6 +29,7 @@ _MOST_RESPONSES = 1_000
 FEW, _FEW_WITHOUT_BANDS = 30, 100
 #: Of more algorithms the best ones alone have lines: more cannot be told apart.
 MOST_LINES = 12
+_MOST_IN_ORDER = 16
 #: Scores that are told exactly when one points at them; of more, what the picture shows.
 _EXACT = 20_000
 
@@ -82,7 +83,10 @@ def _aggregate(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _order_diagram(evaluation: Evaluation) -> dict[str, Any]:
+def _order_diagram(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return where the nodes and lines of the order go; None where it says nothing or has too many lines to follow."""
+    if not 2 < len(evaluation.algorithms) <= _MOST_IN_ORDER or not evaluation.pairs.better_ab.any():
+        return None
     # Numbered by rank, which decides what is on the left where nothing else does.
     order = evaluation.order
     place = {a: number for number, a in enumerate(order)}

@@ -261,8 +261,6 @@ def _ranking(
         "matrix": _matrix(each, difference),
         "undecided": any(row["verdict"] == NOT_SEPARABLE for row in pairs),
         "any_decided": bool(each.pairs.better_ab.any()),
-        # A diagram of more has too many lines to follow.
-        "ordered": 2 < len(each.algorithms) <= _MATRIX and bool(each.pairs.better_ab.any()),
         "pairs": [{**row, "times": times(each, row).shown[0]} for row in _shown(pairs, difference)],
         "capped": any(row["cap"] is not None for row in pairs),
         "aggregate_chart": drawing.aggregate(
@@ -281,7 +279,8 @@ def _ranking(
         else "",
         "every_difference": every,
         "best": best,
-        "order_chart": drawing.order_diagram(
+        "order_chart": drawn["order_diagram"]
+        and drawing.order_diagram(
             drawn["order_diagram"],
             each.algorithms,
             f"Diagram of the verdicts under {title}: a line leads from the better algorithm down to the worse; "
