@@ -266,10 +266,8 @@ def _least_trials(each: "Evaluation") -> list[str]:
         return []
     trials = f"{most} {'trial' if most == 1 else 'trials'}"
     even = each.trials_ae.min() == each.trials_ae.max() == most
-    few = f"{trials} per cell" if even else f"at most {trials} of each of any two algorithms on an environment"
-    return [
-        f"With {few} no verdict is possible under the game's weights, whatever the scores: it takes at least {least}."
-    ]
+    few = f"With {trials} per cell" if even else f"Where no two algorithms have more than {trials} on an environment,"
+    return [f"{few} no verdict is possible under the game's weights, whatever the scores: it takes at least {least}."]
 
 
 def statement(evaluation: "Evaluation") -> str:
