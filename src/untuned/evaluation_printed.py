@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from untuned.statements import failed, says_nothing, variants
+from untuned.statements import decimals, failed, says_nothing, variants
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -20,12 +20,10 @@ def as_text(evaluation: "Evaluation") -> str:
         *variants(evaluation),
     ]
     for each in evaluation.each_ranking:
-        (_, *heads), *rows = _shown(each)
-        lines += [
-            each.rankings[0].heading,
-            "  ".join((f"{'algorithm':<{width}}", *(f"{head:<6}" for head in heads))),
-        ]
-        lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in rows]
+        shown = _shown(each)
+        widths = [width, *(max(map(len, column)) for column in list(zip(*shown, strict=True))[1:])]
+        lines.append(each.rankings[0].heading)
+        lines += ["  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown]
         lines += each.verdicts
     return "\n".join(
         [*lines, *evaluation.comparison, evaluation.claim, *(f"Note: {warning}" for warning in evaluation.warnings)]
@@ -56,12 +54,13 @@ def _shown(evaluation: "Evaluation") -> list[tuple[str, ...]]:
     rows = evaluation.rows()
     keys = ("score",) if says_nothing(evaluation) else ("score", "low", "high")
     ranked = any((row["rank_low"], row["rank_high"]) != (len(rows), 1) for row in rows)
+    written = decimals((row["low"], row["high"]) for row in rows)
     return [
         ("algorithm", *keys, *(["rank (worst, best)"] if ranked else [])),
         *(
             (
                 row["name"],
-                *(f"{row[key]:.4f}" for key in keys),
+                *(f"{row[key]:.{written}f}" for key in keys),
                 *([f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"] if ranked else []),
             )
             for row in rows

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DELTA = 0.05
+#: Fewer trials than this do not bound their median on both sides.
+_BOUNDED = 6
 
 
 def learning_curves(
@@ -251,4 +253,5 @@ def _note(histories: Histories, trials: Sequence[int]) -> str:
         return "no returns were kept"
     fewest, most = min(trials), max(trials)
     count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"median of {count} {trials_in(histories)}"
+    bands = " and its interval" if most >= _BOUNDED else ""
+    return f"median of {count} {trials_in(histories)}{bands}"

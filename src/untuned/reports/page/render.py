@@ -31,7 +31,7 @@ def page(report: "Report") -> str:
     )
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template.filters |= {"win": _win, "percent": _percent, "share": _share, "whole": _whole}
+    template.filters |= {"percent": _percent, "share": _share, "whole": _whole}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
         css=Markup(_file("page.css")),
@@ -53,13 +53,11 @@ def _embedded(value: Any) -> Markup:
 def _whole(sentence: str) -> Markup:
     """Return a sentence in which no line ends at a hyphen: names and options are not to be parted there."""
     return Markup(" ").join(
-        Markup('<span class="whole">{}</span>').format(word) if "-" in word else escape(word)
+        Markup('<{0} class="whole">{1}</{0}>').format("code" if word.startswith("--") else "span", word)
+        if "-" in word
+        else escape(word)
         for word in sentence.split(" ")
     )
-
-
-def _win(share: float) -> str:
-    return f"{share:.3f}"
 
 
 def _percent(share: float) -> str:
