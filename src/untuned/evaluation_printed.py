@@ -23,7 +23,9 @@ def as_text(evaluation: "Evaluation") -> str:
         shown = _shown(each)
         widths = [width, *(max(map(len, column)) for column in list(zip(*shown, strict=True))[1:])]
         lines.append(each.rankings[0].heading)
-        lines += ["  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown]
+        lines += [
+            "  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown
+        ]
         lines += each.verdicts
     return "\n".join(
         [*lines, *evaluation.comparison, evaluation.claim, *(f"Note: {warning}" for warning in evaluation.warnings)]
