@@ -7,7 +7,7 @@ from typing import Any
 from rendering.files import Part, Results, source_files
 from rendering.markdown import counts, named, percent, table
 from untuned import lab
-from untuned.lab.coverage_experiment import EVENTS
+from untuned.lab.coverage_records import EVENTS
 
 
 def experiments(results: Results, *names: str) -> lab.Coverage:

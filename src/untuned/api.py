@@ -742,7 +742,7 @@ def check_report(
 
     checked_formats(formats)
     if study is not None:
-        from untuned.collect.session import found_folder
+        from untuned.collect.study_folders import found_folder
 
         found_folder(study)
 

@@ -66,7 +66,8 @@ def check(source: Any, *, tell: Callable[[int, int], None] | None = None, **opti
 def _damage(path: Path, tell: Callable[[int, int], None] | None) -> tuple[str, ...]:
     """Return what is damaged in the results of a study; empty for other files."""
     # Imported here: a table needs none of the code that runs trials.
-    from untuned.collect.session import Session, is_study
+    from untuned.collect.session import Session
+    from untuned.collect.study_folders import is_study
 
     if not is_study(path):
         return ()

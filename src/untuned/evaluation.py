@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
-from html import escape
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,216 +14,31 @@ from numpy.typing import NDArray
 
 from untuned.diagnostics.finding import Finding
 from untuned.errors import InvalidInput, UnknownName
+from untuned.evaluation_printed import as_html, as_text
+from untuned.evaluation_records import Derived as Derived
+from untuned.evaluation_records import HeadToHead as HeadToHead
+from untuned.evaluation_records import Means as Means
+from untuned.evaluation_records import PercentileTable as PercentileTable
+from untuned.evaluation_records import Ranking as Ranking
+from untuned.evaluation_records import Ranks as Ranks
 from untuned.indented import indented
 from untuned.scores import Floats, Ints, Range, ScoreTable
 from untuned.statements import (
     approximation,
     comparison,
+    condition,
     direct,
-    failed,
     failed_throughout,
     next_steps,
-    says_nothing,
     statement,
-    variants,
 )
-from untuned.verdicts import NOT_SEPARABLE, TITLES, Pairs, Verdict, listed, sentences
+from untuned.verdicts import Pairs, Verdict, sentences
 from untuned.verdicts import Weighting as Weighting
 
 if TYPE_CHECKING:
     import polars
 
     from untuned.judge.judging import Judging
-
-
-@dataclass(frozen=True, eq=False)
-class Ranks:
-    """Places in a ranking, 1 is the best.
-
-    Attributes
-    ----------
-    rank
-        The place by the estimates alone.
-    worst, best
-        The places that the bounds allow; the paper's tables print them in this order.
-    """
-
-    rank: Ints
-    worst: Ints
-    best: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Means:
-    """Mean scores on each environment, [algorithm, environment], with intervals that hold together at level delta.
-
-    Attributes
-    ----------
-    mean_ae
-        NaN where nothing was measured.
-    low_ae, high_ae
-        Infinite where the environment declares no range: then no finite sample bounds a mean.
-    ranks
-        One per environment.
-    """
-
-    mean_ae: Floats
-    low_ae: Floats
-    high_ae: Floats
-    ranks: tuple[Ranks, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class PercentileTable:
-    """Performance percentiles, [algorithm, environment, reference].
-
-    Attributes
-    ----------
-    z_aer
-        The estimates.
-    low_aer, high_aer
-        Their intervals, which hold together at level delta; None where the method has none.
-    """
-
-    z_aer: Floats
-    low_aer: Floats | None
-    high_aer: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Scores, intervals and verdicts under one weighting of environments and references.
-
-    Attributes
-    ----------
-    weights
-        Where the weights come from: ``"game"``, ``"uniform"`` or ``"given"``.
-    method
-        The name of the interval method.
-    q_er
-        The weight of every environment and reference, summing to 1.
-    score_a, low_a, high_a
-        Aggregate scores, in [0, 1], and their intervals; under the paper's conventions the ends of ``pbp-t``
-        are not clipped and may lie outside.
-    ranks
-        Places of the scores; the worst and the best place are those that `pairs` allow.
-    pairs
-        Bounds on the differences of all scores, and verdicts, which hold together with the intervals.
-    cap_ab
-        For every verdict "a is better than b" the largest c such that it holds however environments are weighed, as
-        long as none counts more than c times its weight, with references as they are, ``[a, b]``; NaN without a
-        verdict. None where the method does not say.
-    """
-
-    weights: Weighting
-    method: str
-    q_er: Floats
-    score_a: Floats
-    low_a: Floats
-    high_a: Floats
-    ranks: Ranks
-    pairs: Pairs
-    cap_ab: Floats | None = None
-
-    @property
-    def title(self) -> str:
-        """What the weights are called in a sentence."""
-        return TITLES[self.weights]
-
-    @property
-    def heading(self) -> str:
-        """The heading of its table: ``"Equal weights (pooled)"``."""
-        return f"{self.title[0].upper()}{self.title[1:]} ({self.method})"
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """The algorithms' numbers from the best score to the worst; equal ones keep their order."""
-        return tuple(int(a) for a in np.argsort(-self.score_a, kind="stable"))
-
-
-@dataclass(frozen=True, eq=False)
-class HeadToHead:
-    """Head-to-head comparisons: the mean over environments of the probability that a beats b, from their runs only.
-
-    Attributes
-    ----------
-    win_ab
-        The estimates, ``[a, b]``; a tie counts half.
-    low_ab, high_ab
-        Their intervals.
-    better_ab
-        Whether the probability is shown to be above 1/2, ``[a, b]``. This need not be an order: there may be cycles.
-    """
-
-    win_ab: Floats
-    low_ab: Floats
-    high_ab: Floats
-    better_ab: NDArray[np.bool_]
-
-    def verdict(self, a: int, b: int) -> Verdict:
-        """Return the verdict on a against b."""
-        return "better" if self.better_ab[a, b] else "worse" if self.better_ab[b, a] else NOT_SEPARABLE
-
-    def cycles(self) -> list[tuple[int, ...]]:
-        """Return the shortest cycle of verdicts through every algorithm that is in one: a beats b beats c beats a."""
-        found: dict[frozenset[int], tuple[int, ...]] = {}
-        # What nothing beats, or what beats nothing, is in no cycle; nor is what is left of the others' verdicts then.
-        inside = np.arange(len(self.better_ab))
-        while (left := inside[_both_ways(self.better_ab[np.ix_(inside, inside)])]).size < inside.size:
-            inside = left
-        for start in inside.tolist():
-            cycle = _shortest_cycle(self.better_ab, start)
-            if cycle:
-                found.setdefault(frozenset(cycle), cycle)
-        return list(found.values())
-
-
-def _both_ways(better_ab: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which algorithms beat another one and are beaten by one."""
-    found: NDArray[np.bool_] = np.logical_and(np.any(better_ab, axis=0), np.any(better_ab, axis=1))
-    return found
-
-
-def _shortest_cycle(better_ab: NDArray[np.bool_], start: int) -> tuple[int, ...]:
-    """Return the shortest cycle through ``start``, beginning there; empty if there is none."""
-    paths: list[tuple[int, ...]] = [(start,)]
-    seen = {start}
-    while paths:
-        longer = []
-        for path in paths:
-            if better_ab[path[-1], start]:
-                return path
-            for b in np.flatnonzero(better_ab[path[-1]]).tolist():
-                if b not in seen:
-                    seen.add(b)
-                    longer.append((*path, b))
-        paths = longer
-    return ()
-
-
-@dataclass(frozen=True)
-class Derived:
-    """Values that judging derived from its options and the size of the table; None for those the method does not use.
-
-    Attributes
-    ----------
-    slack
-        How much wider than necessary the bounds may be, because the solver stopped early.
-    functional
-        The share of delta that went to the bound on averages.
-    refine
-        How many cases branching may examine for every pair.
-    shares
-        The part of delta of every ranking, where there are several.
-    undeclared
-        Which options differ from those that the study's race declared.
-    """
-
-    slack: float | None = None
-    functional: float | None = None
-    refine: int | None = None
-    shares: Mapping[Weighting, float] | None = None
-    undeclared: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,7 +90,7 @@ class Evaluation:
     ranges: tuple[Range, ...]
     scores: ScoreTable
     head_to_head: HeadToHead | None = None
-    derived: Derived = Derived()
+    derived: Derived = field(default_factory=Derived)
     provenance: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
     approximate: "Evaluation | None" = None
@@ -742,32 +556,7 @@ class Evaluation:
     @property
     def condition(self) -> str:
         """What the guarantee depends on, the end of a sentence."""
-        accepted = [each.code for each in self.findings if each.severity == "serious"]
-        if not accepted:
-            return self._condition
-        return (
-            f"{self._condition}, and only if the scores are independent runs, which they do not look like "
-            f"({' and '.join(accepted)}: the finding was accepted)"
-        )
-
-    @property
-    def _condition(self) -> str:
-        if not self.anytime:
-            given = any(each.weights == "given" for each in self.rankings)
-            others = ["the weights"] * given + ["the families"] * bool(variants(self))
-            return f"if {listed(['the numbers of trials', *others])} were chosen beforehand"
-        if self.derived.undeclared:
-            return (
-                f"however often you look, but only if the choice of {listed(self.derived.undeclared)} was made before "
-                "the race, which declared otherwise"
-            )
-        if self.judging.max_algorithms is None:
-            chosen = f"algorithms, environments,{' families,' * bool(variants(self))} weights or delta"
-            return f"however often you look, unless {chosen} were chosen because of what was seen"
-        return (
-            f"however often you look, also if algorithms are added, up to {self.judging.max_algorithms} in all, but no "
-            "environments"
-        )
+        return condition(self)
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -778,74 +567,11 @@ class Evaluation:
         return found
 
     def __repr__(self) -> str:
-        width = max(9, *(len(name) for name in self.algorithms))
-        m = len(self.environments)
-        lines = [
-            f"Evaluation of {len(self.algorithms)} algorithms on {m} {'environment' if m == 1 else 'environments'}",
-            *failed(self),
-            *variants(self),
-        ]
-        for each in self.each_ranking:
-            (_, *heads), *rows = each._shown()
-            lines += [
-                each.rankings[0].heading,
-                "  ".join((f"{'algorithm':<{width}}", *(f"{head:<6}" for head in heads))),
-            ]
-            lines += ["  ".join((f"{name:<{width}}", *numbers)) for name, *numbers in rows]
-            lines += each.verdicts
-        return "\n".join([*lines, *self.comparison, self.claim, *(f"Note: {warning}" for warning in self.warnings)])
+        return as_text(self)
 
     def _repr_html_(self) -> str:
         """Return the tables, with the intervals drawn, and the verdicts, as a notebook shows them."""
-        shown = [_html_lines((*failed(self), *variants(self)))]
-        for each in self.each_ranking:
-            heads, *rows = each._shown()
-            drawn = ["<th>0 to 1</th>", *(f"<td>{_interval_svg(row)}</td>" for row in each.rows())]
-            if says_nothing(each):
-                drawn = [""] * len(drawn)
-            head = _html_row("th", heads).replace("</tr>", f"{drawn[0]}</tr>")
-            body = "".join(
-                _html_row("td", row).replace("</tr>", f"{cell}</tr>") for row, cell in zip(rows, drawn[1:], strict=True)
-            )
-            shown.append(
-                f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
-                f"<tbody>{body}</tbody></table>{_html_lines(each.verdicts)}"
-            )
-        return "".join(shown) + _html_lines((*self.comparison, self.claim, *self.warnings))
-
-    def _shown(self) -> list[tuple[str, ...]]:
-        """Return headings and rows of the first ranking as text, without columns that say nothing."""
-        rows = self.rows()
-        keys = ("score",) if says_nothing(self) else ("score", "low", "high")
-        ranked = any((row["rank_low"], row["rank_high"]) != (len(rows), 1) for row in rows)
-        return [
-            ("algorithm", *keys, *(["rank (worst, best)"] if ranked else [])),
-            *(
-                (
-                    row["name"],
-                    *(f"{row[key]:.4f}" for key in keys),
-                    *([f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"] if ranked else []),
-                )
-                for row in rows
-            ),
-        ]
-
-
-#: Of the drawing of an interval, in pixels.
-_SVG_WIDTH, _SVG_HEIGHT = 160, 14
-
-
-def _interval_svg(row: Mapping[str, Any]) -> str:
-    """Return an interval on the scale from 0 to 1 as a line with a dot, in the colour of the text around it."""
-    score, low, high = (4.0 + min(max(row[key], 0.0), 1.0) * (_SVG_WIDTH - 8) for key in ("score", "low", "high"))
-    middle = _SVG_HEIGHT / 2
-    return (
-        f'<svg width="{_SVG_WIDTH}" height="{_SVG_HEIGHT}" role="img" stroke="currentColor" fill="currentColor" '
-        f'aria-label="{row["low"]:.2f} to {row["high"]:.2f}">'
-        f'<line x1="4" x2="{_SVG_WIDTH - 4}" y1="{middle}" y2="{middle}" stroke-opacity="0.2"/>'
-        f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{middle}" y2="{middle}" stroke-width="2"/>'
-        f'<circle cx="{score:.1f}" cy="{middle}" r="3"/></svg>'
-    )
+        return as_html(self)
 
 
 def percent(delta: float) -> str:
@@ -861,11 +587,3 @@ def _restored(fields: dict[str, Any]) -> Evaluation:
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
-def _html_lines(sentences: Sequence[str]) -> str:
-    return "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)

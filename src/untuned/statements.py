@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from untuned import families
 from untuned.scores import Ints, spread
-from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed
+from untuned.verdicts import NOT_SEPARABLE, better_clauses, listed, part
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -32,6 +32,29 @@ _SPLIT = frozenset(("pairing", "betting", "bentkus", "kl"))
 def says_nothing(evaluation: "Evaluation") -> bool:
     """Return whether every score of the first ranking may be nearly anything."""
     return bool((evaluation.high_a - evaluation.low_a >= VACUOUS).all())
+
+
+def decimals(intervals: Iterable[tuple[float, float]], neutral: float | None = None) -> int:
+    """Return how many decimals scores between 0 and 1 and their differences have, two to four.
+
+    Half the length of the usual interval has two digits. No end of an interval that excludes ``neutral`` is rounded to
+    it.
+
+    Parameters
+    ----------
+    intervals
+        Low and high ends.
+    neutral
+        What says that two algorithms are alike.
+    """
+    ends = list(intervals)
+    halves = sorted((high - low) / 2.0 for low, high in ends if 0.0 < high - low < math.inf)
+    found = min(max(1 - math.floor(math.log10(halves[len(halves) // 2])), 2), 4) if halves else 3
+    if neutral is not None:
+        deciding = [low if low > neutral else high for low, high in ends if low > neutral or high < neutral]
+        while found < 4 and any(round(end, found) == neutral for end in deciding):
+            found += 1
+    return found
 
 
 def failed(evaluation: "Evaluation") -> tuple[str, ...]:
@@ -127,7 +150,7 @@ def direct(evaluation: "Evaluation") -> tuple[str, ...]:
     better, names = found.better_ab, evaluation.algorithms
     ranked = np.any([each.pairs.better_ab for each in evaluation.rankings], axis=0)
     total, count = _total(evaluation), int(np.count_nonzero(better))
-    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
+    decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{part(count, total)} decided"
     sentences = [f"Head to head (two algorithms' runs alone): {decided}."]
     cycles = [_cycle([names[a] for a in cycle]) for cycle in found.cycles()]
     if cycles:
@@ -158,7 +181,7 @@ def approximation(evaluation: "Evaluation") -> tuple[str, ...]:
         better = each.pairs.better_ab
         more = better & ~known[each.weights]
         count, total = int(better.sum()), _total(evaluation)
-        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{count:,} of {total:,} pairs decided"
+        decided = ("decided" if count else NOT_SEPARABLE) if total == 1 else f"{part(count, total)} decided"
         addition = f", in addition {_named(each, more)}" if more.any() else ", nothing in addition" if count else ""
         sentences.append(f"{_capital(each.under_weights)}: {decided}{addition}.")
     return (*sentences, *(warning for warning in found.warnings if warning not in evaluation.warnings))
@@ -243,10 +266,8 @@ def _least_trials(each: "Evaluation") -> list[str]:
         return []
     trials = f"{most} {'trial' if most == 1 else 'trials'}"
     even = each.trials_ae.min() == each.trials_ae.max() == most
-    few = f"{trials} per cell" if even else f"at most {trials} of each of any two algorithms on an environment"
-    return [
-        f"With {few} no verdict is possible under the game's weights, whatever the scores: it takes at least {least}."
-    ]
+    few = f"With {trials} per cell" if even else f"Where no two algorithms have more than {trials} on an environment,"
+    return [f"{few} no verdict is possible under the game's weights, whatever the scores: it takes at least {least}."]
 
 
 def statement(evaluation: "Evaluation") -> str:
@@ -292,9 +313,7 @@ def statement(evaluation: "Evaluation") -> str:
 def _looks(evaluation: "Evaluation") -> str:
     """Return the condition of the guarantee, in the past tense."""
     if not evaluation.anytime:
-        given = any(each.weights == "given" for each in evaluation.rankings)
-        others = ["the weights"] * given + ["the families"] * bool(variants(evaluation))
-        return f"{listed(['their number', *others])} chosen beforehand"
+        return f"{_fixed(evaluation, 'their number')} chosen beforehand"
     if evaluation.derived.undeclared:
         changed = listed(evaluation.derived.undeclared)
         return (
@@ -306,6 +325,39 @@ def _looks(evaluation: "Evaluation") -> str:
         chosen = f"algorithms, environments,{' families,' * bool(variants(evaluation))} weights and delta"
         return f"however often results were looked at; {chosen} were not chosen because of them"
     return f"however often results were looked at, for up to {most} algorithms, a number chosen beforehand"
+
+
+def condition(evaluation: "Evaluation") -> str:
+    """Return what the guarantee depends on, the end of a sentence."""
+    accepted = [each.code for each in evaluation.findings if each.severity == "serious"]
+    if not accepted:
+        return _condition(evaluation)
+    return (
+        f"{_condition(evaluation)}, and only if the scores are independent runs, which they do not look like "
+        f"({' and '.join(accepted)}: the finding was accepted)"
+    )
+
+
+def _condition(evaluation: "Evaluation") -> str:
+    if not evaluation.anytime:
+        return f"if {_fixed(evaluation, 'the numbers of trials')} were chosen beforehand"
+    if evaluation.derived.undeclared:
+        changed = listed(evaluation.derived.undeclared)
+        return (
+            f"however often you look, but only if the choice of {changed} was made before the race, which declared "
+            "otherwise"
+        )
+    most = evaluation.judging.max_algorithms
+    if most is None:
+        chosen = f"algorithms, environments,{' families,' * bool(variants(evaluation))} weights or delta"
+        return f"however often you look, unless {chosen} were chosen because of what was seen"
+    return f"however often you look, also if algorithms are added, up to {most} in all, but no environments"
+
+
+def _fixed(evaluation: "Evaluation", numbers: str) -> str:
+    """Return what must be chosen before results are seen."""
+    given = any(each.weights == "given" for each in evaluation.rankings)
+    return listed([numbers, *["the weights"] * given, *["the families"] * bool(variants(evaluation))])
 
 
 def _weights_named(each: "Evaluation") -> str:
@@ -322,7 +374,7 @@ def _found_by(each: "Evaluation") -> str:
     start = f"{_capital(each.under_weights)} ({named}method {each.method})"
     total, count = _total(each), int(np.count_nonzero(better))
     if not count:
-        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'none of {total:,} pairs is decided'}."
+        return f"{start}, {f'the pair is {NOT_SEPARABLE}' if total == 1 else f'{part(count, total)} is decided'}."
     if count == total > 1:
         return f"{start}, all {total:,} pairs are decided; from best to worst: {listed([names[a] for a in order])}."
     said = better_clauses(better, names, order)

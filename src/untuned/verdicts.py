@@ -129,8 +129,14 @@ def sentences(pairs: Pairs, names: Sequence[str], order: Sequence[int]) -> list[
         least = "at least " if len(groups) == MOST_GROUPS else ""
         found.append(f"The same holds for {least}{more} more {'group' if more == 1 else 'groups'}.")
     if total > 1:
-        found.append(f"{decided:,} of {total:,} pairs are decided.")
+        count = part(decided, total)
+        found.append(f"{count[0].upper()}{count[1:]} {'are' if decided > 1 else 'is'} decided.")
     return found
+
+
+def part(count: int, total: int) -> str:
+    """Return a number of pairs for a sentence."""
+    return f"{f'{count:,}' if count else 'none'} of {total:,} pairs"
 
 
 def better_clauses(better_ab: NDArray[np.bool_], names: Sequence[str], order: Sequence[int]) -> list[tuple[str, int]]:

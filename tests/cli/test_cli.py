@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import untuned
+from support.calling import refuse
 from support.programs import ESCAPE, PROGRAM, environment, run, succeeded
 from untuned.cli.main import main
 from untuned.collect.environments.names import NAMES
@@ -118,12 +119,8 @@ def test_interval_methods_say_whether_they_keep_their_level() -> None:
         assert ("(default)" in printed[name]) == each["default"] == (name == "pairing")
 
 
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
 def test_json_has_every_fact() -> None:
-    facts = json.loads(succeeded("list", "environments", "--json"), parse_constant=_refuse)
+    facts = json.loads(succeeded("list", "environments", "--json"), parse_constant=refuse)
     assert [each["name"] for each in facts] == list(NAMES)
     for each in facts:
         expected = untuned.environment(each["name"]).facts()
@@ -143,7 +140,7 @@ def test_json_names_ids_that_gymnasium_makes() -> None:
 
 
 def test_json_of_everything_is_one_object() -> None:
-    everything = json.loads(succeeded("list", "--json"), parse_constant=_refuse)
+    everything = json.loads(succeeded("list", "--json"), parse_constant=refuse)
     assert set(everything) == {"algorithms", "environments", "intervals", "populations", "readers", "rules"}
     assert everything["environments"] == json.loads(succeeded("list", "environments", "--json"))
 
@@ -171,7 +168,7 @@ def test_no_terminal_is_too_narrow_for_the_names_of_algorithms(columns: str) -> 
 
 
 def test_json_has_every_fact_about_algorithms() -> None:
-    facts = json.loads(succeeded("list", "algorithms", "--json"), parse_constant=_refuse)
+    facts = json.loads(succeeded("list", "algorithms", "--json"), parse_constant=refuse)
     assert [each["name"] for each in facts] == list(ALGORITHMS)
     probes = {
         "discrete": untuned.environment("gridworld-5-deterministic"),

@@ -22,6 +22,7 @@ from polars.testing import assert_frame_equal
 import untuned
 from support.calling import Call, Said, caller, refuse
 from support.programs import ESCAPE
+from support.reporting import rounded
 from untuned import Study, collect_scores
 from untuned.adapters import exports
 from untuned.cli.progress import Display, duration, sentence
@@ -164,7 +165,8 @@ def test_run_prints_the_ranking_and_where_the_trials_are(call: Call, small: Path
     for ranking in untuned.evaluate(tmp_path / "small").each_ranking:
         start = lines.index(ranking.rankings[0].heading) + 2
         for line, row in zip(lines[start : start + 2], ranking.rows(), strict=True):
-            assert line.split()[:2] == [row["name"], f"{row['score']:.4f}"]
+            assert line.split()[0] == row["name"]
+            assert rounded(line.split()[1], row["score"])
         assert any(line.startswith(MARKED) for line in lines[start : start + 2])
     folder = tmp_path / "small"
     assert lines[-1] == f"The trials are in {folder}. Next: untuned report {folder} --out report.html"

@@ -1,12 +1,11 @@
 """The command line speaks of flags: in its help, its completion, its messages."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from support.calling import caller
+from support.processes import python
 from untuned.cli.flags import in_flags
 
 
@@ -48,14 +47,12 @@ def test_help_shows_flags_as_flags(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_shell_completes_commands_and_options() -> None:
     def completed(*words: str) -> list[str]:
-        finished = subprocess.run(
-            [sys.executable, "-m", "untuned"],
+        finished = python(
+            "-m",
+            "untuned",
             env=os.environ
             | {"_UNTUNED_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)},
-            capture_output=True,
-            text=True,
             timeout=120,
-            check=False,
         )
         return finished.stdout.split()
 

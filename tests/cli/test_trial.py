@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.calling import refuse
 from support.programs import PROGRAM, environment, run, succeeded
 from untuned.cli.main import main
 from untuned.collect.runner.trial import run_trial
@@ -17,12 +18,8 @@ CELL = ("sarsa-s", "chain-10-stochastic")
 KEY = ("--seed", "7", "--trial", "3")
 
 
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
 def as_json(*arguments: str) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(succeeded("trial", *arguments, "--json"), parse_constant=_refuse)
+    facts: dict[str, Any] = json.loads(succeeded("trial", *arguments, "--json"), parse_constant=refuse)
     return facts
 
 
@@ -91,7 +88,7 @@ def test_divergence_is_said() -> None:
     printed = succeeded("trial", "sarsa", "chain-10-stochastic", program=DIVERGING)
     assert re.search(r"diverged +yes: .*the score still counts", printed)
     facts = json.loads(
-        succeeded("trial", "sarsa", "chain-10-stochastic", "--json", program=DIVERGING), parse_constant=_refuse
+        succeeded("trial", "sarsa", "chain-10-stochastic", "--json", program=DIVERGING), parse_constant=refuse
     )
     assert facts["diverged"] is True
 

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from scipy import stats
 
 import untuned
 from support.exporting import exported
+from support.processes import python
 from support.programs import succeeded
 from untuned import InvalidInput, Stopped, Study, collect_scores, run_trial
 from untuned.adapters.gymnasium.environment import UntunedEnvironment
@@ -291,7 +291,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=True)
+    done = python("-c", program, check=True)
     assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import untuned
+from support.processes import python
 from untuned.collect.kernels import jit
 
 PROGRAM = """
@@ -28,14 +28,7 @@ print(returns.tolist())
 
 
 def run(program: str, **variables: str) -> str:
-    finished = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    finished = python("-c", program, env={**os.environ, **variables}, timeout=900)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
 
@@ -86,12 +79,10 @@ def test_compiling_is_told_once_and_only_when_it_happens(tmp_path: Path) -> None
     search = os.pathsep.join([str(tmp_path), *sys.path])
     told = []
     for _ in range(2):
-        finished = subprocess.run(
-            [sys.executable, "-c", TWICE],
+        finished = python(
+            "-c",
+            TWICE,
             env={**os.environ, "PYTHONPATH": search, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            timeout=300,
             check=True,
         )
         assert finished.stdout == "2 3.0\n"
@@ -205,14 +196,12 @@ def test_divergence_is_seen_whatever_the_flags(strict: str) -> None:
 
 
 def run_oracles(*arguments: str, **variables: str) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+    finished = python(
+        *["-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        *arguments,
         env={**os.environ, **variables},
         cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
         timeout=900,
-        check=False,
     )
     assert finished.returncode == 0, finished.stdout[-3000:]
 

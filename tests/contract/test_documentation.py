@@ -5,7 +5,6 @@ import doctest
 import importlib
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import untuned
 from support import needs
 from support.documents import PAGES, ROOT, Block, blocks
+from support.processes import python
 from untuned.adapters import sb3
 from untuned.adapters.score_files.importing import CODES
 from untuned.collect.definitions.paper import ELEVEN
@@ -106,14 +106,7 @@ def test_the_table_of_findings_is_current() -> None:
 
 @pytest.mark.parametrize("example", ["own_agent", "from_optuna"])
 def test_the_examples_of_own_algorithms_run(example: str, tmp_path: Path) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{example}.py"), "--trials", "2"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python("-W", "error", str(ROOT / "examples" / f"{example}.py"), "--trials", "2", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     lines = finished.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["trial 0", "trial 1"]
@@ -138,14 +131,7 @@ def test_code_in_the_documentation_runs(block: Block, tmp_path: Path) -> None:
     for earlier in blocks(block.page):
         if earlier.file and earlier.line < block.line:
             (tmp_path / earlier.file).write_text(earlier.text)
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block.text],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python("-W", "error", "-c", block.text, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
 
 

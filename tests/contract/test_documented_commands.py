@@ -41,6 +41,7 @@ from support.documents import (
     parts,
     without_comment,
 )
+from support.processes import python
 from untuned.cli.main import app
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -132,9 +133,7 @@ def check_python_script(words: list[str]) -> None:
     """Refuse a script that is not in the repository, and an option that its help does not have."""
     script = ROOT / words[1]
     assert script.is_file(), f"there is no {words[1]}"
-    finished = subprocess.run(
-        [sys.executable, str(script), "--help"], capture_output=True, text=True, timeout=300, check=False, cwd=ROOT
-    )
+    finished = python(str(script), "--help", cwd=ROOT)
     assert finished.returncode == 0, finished.stderr
     _options_are_in(words, finished.stdout)
 
@@ -497,14 +496,7 @@ def _read_study(block: Block, found: dict[str, Any], folder: Path) -> None:
     (folder / "study.toml").write_text("\n".join([*missing, block.text]))
     # In a separate process: modules of one name differ from page to page.
     code = "import untuned; from untuned.collect.resolve import resolve; resolve(untuned.Study.read('study.toml'))"
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python("-W", "error", "-c", code, cwd=folder)
     assert finished.returncode == 0, f"{block.place}: {finished.stderr}"
 
 

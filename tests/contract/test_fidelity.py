@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,8 @@ import numpy as np
 import pytest
 
 import untuned
+from support.calling import refuse
+from support.processes import python
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.reproduction.published import means
 
@@ -23,18 +23,7 @@ pytestmark = pytest.mark.skipif(INTERPRETED, reason="minutes for a plain interpr
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), "--workers", "1", *arguments],
-        env={**os.environ},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
+    return python(str(PROGRAM), "--workers", "1", *arguments)
 
 
 def six_digits(number: Any) -> Any:
@@ -47,7 +36,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
         path = Path(folder) / "fidelity.json"
         finished = run("--json", str(path), *arguments)
         assert finished.returncode == 0, finished.stderr
-        found: list[dict[str, Any]] = json.loads(path.read_text(), parse_constant=_refuse)["rows"]
+        found: list[dict[str, Any]] = json.loads(path.read_text(), parse_constant=refuse)["rows"]
     return found
 
 

@@ -1,26 +1,19 @@
 """The gallery's scores are those of its sources, and its scripts read what a reader downloads."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import untuned
+from support.processes import python
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
 METHODS = ("DIAMOND", "TWM", "IRIS", "STORM", "Delta-IRIS")
 
 
 def called(script: str, *arguments: str) -> str:
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / script), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python("-W", "error", str(FOLDER / script), *arguments)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
 

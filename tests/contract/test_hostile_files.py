@@ -424,14 +424,21 @@ def test_keys_that_come_late_are_not_left_out(tmp_path: Path, monkeypatch: pytes
         (TABLE.encode("utf-32"), "is UTF-16"),
         (TABLE.replace("b,y", "\xe4,y").encode("latin-1"), "is not UTF-8: byte 0xe4 in line 11"),
         (TABLE.encode() + b"\xed\xa0\x80,x,1\n", "is not UTF-8: byte 0xed in line 14"),
+        (TABLE.encode() + b"b,x,1\n" * 200_000 + b"b\0,y,1\n", "x.csv is not text: line 200014 has a zero byte"),
     ],
-    ids=["null", "utf-16", "utf-16 without mark", "utf-32", "latin-1", "surrogate"],
+    ids=["null", "utf-16", "utf-16 without mark", "utf-32", "latin-1", "surrogate", "late null"],
 )
 def test_encodings(data: bytes, message: str, evaluate: Call, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(data)
     said = refused(evaluate, tmp_path / "x.csv")
     assert message in said
     assert "x.csv" in said
+
+
+def test_text_behind_a_quoted_name_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(f'{TABLE}a,"x" ,1\n')
+    with pytest.raises(InvalidInput, match=r"line 14 of x\.csv cannot be read as CSV: a quotation mark"):
+        untuned.read_scores(tmp_path / "x.csv")
 
 
 ODD = {

@@ -3,13 +3,12 @@
 import importlib
 import json
 import pkgutil
-import subprocess
-import sys
 import types
 
 import pytest
 
 import untuned
+from support.processes import python
 
 # Half a second and more together; and what only some commands need.
 HEAVY = ("numba", "llvmlite", "scipy", "matplotlib", "gymnasium", "numpy", "PIL", "pandas")
@@ -28,9 +27,7 @@ print(len(info["dynamics"]))
 
 
 def run(program: str, *options: str) -> str:
-    finished = subprocess.run(
-        [sys.executable, *options, "-c", program], capture_output=True, text=True, timeout=300, check=False
-    )
+    finished = python(*options, "-c", program)
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr == ""
     return finished.stdout

@@ -1,10 +1,7 @@
 """Every link leads somewhere: between pages, within the built site, and to the world outside."""
 
 import functools
-import importlib.util
 import re
-import subprocess
-import sys
 import tempfile
 import threading
 from html.parser import HTMLParser
@@ -15,32 +12,22 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from support.documents import PAGES, ROOT, page_name
+from support.documents import PAGES, ROOT, docs_tool, page_name
+from support.processes import python
 
 LIST = ROOT / "docs_tools" / "links.txt"
 
 
 def tool() -> Any:
     """Return the module that finds and fetches external links."""
-    place = importlib.util.spec_from_file_location("links_tool", ROOT / "docs_tools" / "links.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    return module
+    return docs_tool("links")
 
 
 @functools.cache
 def site() -> Path:
     """Return the folder of the documentation, built once, with warnings as errors."""
     folder = Path(tempfile.mkdtemp(prefix="site-"))
-    finished = subprocess.run(
-        [sys.executable, str(ROOT / "docs_tools" / "build_site.py"), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    finished = python(str(ROOT / "docs_tools" / "build_site.py"), str(folder), timeout=600)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return folder
 

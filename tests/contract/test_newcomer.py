@@ -14,6 +14,7 @@ import pytest
 from support import needs
 from support.browsing import chromium, visiting
 from support.documents import ROOT, blocks, commands
+from support.processes import python
 
 
 @pytest.fixture
@@ -91,15 +92,9 @@ def test_the_demo_ends_with_the_path_of_a_page_that_opens(clone: Path, tmp_path:
 
 
 def test_the_picture_and_the_scores_of_the_examples_are_made_by_their_scripts(tmp_path: Path) -> None:
-    runs = subprocess.run([sys.executable, "examples/runs.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    runs = python("examples/runs.py", cwd=ROOT, check=True)
     assert runs.stdout == (ROOT / "examples" / "runs.csv").read_text()
     picture = tmp_path / "answer.png"
-    drawn = subprocess.run(
-        [sys.executable, "examples/picture_of_an_answer.py", "--out", str(picture)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    drawn = python("examples/picture_of_an_answer.py", "--out", str(picture), cwd=ROOT, check=True)
     assert drawn.stdout == f"{picture}\n"
     assert picture.read_bytes().startswith(b"\x89PNG")

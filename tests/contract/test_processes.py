@@ -14,7 +14,7 @@ import pytest
 import untuned
 from support import needs
 from support.exporting import exported
-from support.processes import children, eventually
+from support.processes import children, eventually, python
 from untuned import InvalidInput, MissingExtra, Study, collect_scores
 from untuned.collect.engines.worker_process import WorkerProcess
 from untuned.collect.store.store import Store
@@ -109,9 +109,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
         "study = untuned.Study('s', ['support.agents_of_users:guesses'], [there], trials=2)\n"
         "untuned.collect_scores(study, 'results', workers=1)\n"
     )
-    finished = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-    )
+    finished = python("script.py", cwd=tmp_path)
     assert finished.returncode != 0
     assert "__main__" in finished.stderr.splitlines()[-1]
     assert stored(tmp_path / "results") == 0
@@ -254,7 +252,5 @@ def test_a_script_of_compiled_pairs_needs_no_guard(tmp_path: Path) -> None:
         "study = untuned.Study('s', ['sarsa', 'q'], ['chain-10-stochastic'], trials=50)\n"
         "print(untuned.collect_scores(study, 'results', workers=2).stored)\n"
     )
-    finished = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True
-    )
+    finished = python("script.py", cwd=tmp_path, check=True)
     assert (finished.stdout, finished.stderr) == ("100\n", "")

@@ -15,6 +15,7 @@ import pytest
 
 from support import needs
 from support.exporting import exported
+from support.processes import python
 from untuned import Study, collect_scores
 from untuned.collect.session import Session
 from untuned.errors import AlgorithmFails, InvalidInput, UntunedError
@@ -135,14 +136,10 @@ def in_a_program(address: str, folder: Path, **variables: str) -> "subprocess.Co
     """Collect on a cluster in another program: Ray reads how to authenticate once."""
     text = 'name = "s"\ntrials = 2\nalgorithms = ["sarsa"]\nenvironments = ["chain-10-stochastic"]\n'
     (folder / "s.toml").write_text(text)
-    return subprocess.run(
-        [sys.executable, "-m", "untuned", "collect", "s.toml", "--engine", "ray", "--ray-address", address, "--quiet"],
+    return python(
+        *f"-m untuned collect s.toml --engine ray --ray-address {address} --quiet".split(),
         cwd=folder,
         env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
     )
 
 

@@ -1,8 +1,6 @@
 """The reference has everything that is public, and says of it what is so."""
 
 import re
-import subprocess
-import sys
 from functools import cache
 from types import GenericAlias, ModuleType
 
@@ -12,6 +10,7 @@ import typer
 
 import untuned
 from support.documents import ROOT
+from support.processes import python
 from untuned.cli.main import app, main
 
 #: The public modules, by name.
@@ -200,13 +199,7 @@ def _complaints(found: griffe.Object, strict: bool) -> list[str]:
 
 
 def test_the_page_of_commands_is_current() -> None:
-    finished = subprocess.run(
-        [sys.executable, str(ROOT / "docs_tools" / "commands.py"), "--check"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python(str(ROOT / "docs_tools" / "commands.py"), "--check")
     assert finished.returncode == 0, "docs/reference/commands.md is out of date: run make reference"
 
 

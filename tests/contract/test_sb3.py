@@ -1,8 +1,6 @@
 """Stable-Baselines3's algorithms as complete definitions."""
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ from gymnasium import spaces
 
 import untuned
 from support import needs
+from support.processes import python
 from untuned.adapters import sb3
 from untuned.adapters.training.trial import train_trial
 from untuned.collect.definitions.draw import Draw
@@ -82,7 +81,7 @@ def test_spaces_that_do_not_start_at_zero_are_refused() -> None:
 def test_making_a_trainer_loads_nothing_heavy() -> None:
     needs.extra("stable_baselines3", "sb3")
     program = "import sys\nfrom untuned.adapters import sb3\nsb3.ppo()\nprint('torch' in sys.modules)"
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    finished = python("-c", program, timeout=120, check=True)
     assert finished.stdout == "False\n"
 
 

@@ -481,6 +481,18 @@ def test_half_a_character_in_a_failure_is_kept_as_its_escape(folder: Path) -> No
         assert store.trial(*CELL, 50).failure == "OSError: no file 'a\\udcff \N{SNOWMAN}'"
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+@pytest.mark.parametrize("failure", ["10 %\r20 %", "a\r\nb", "a\0b", '"', "a,b;\tc"])
+def test_any_failure_is_exported_and_read_again(failure: str, form: str, folder: Path, tmp_path: Path) -> None:
+    with Store.open(folder, write=True) as store:
+        old = store.trial(*CELL, 3)
+        store.add([untuned.Trial(**(vars(old) | {"trial": 50, "score": float("nan"), "failure": failure}))])
+    untuned.export(folder, tmp_path / f"x.{form}", form=form)
+    table = untuned.read_scores(tmp_path / f"x.{form}")
+    assert table.failed_ae is not None
+    assert int(table.failed_ae.sum()) == 2
+
+
 def test_damage_is_never_a_traceback(folder: Path) -> None:
     """Whole pages of noise, zeros or other pages: what is raised is ours."""
     path = folder / RESULTS_NAME

@@ -11,14 +11,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import untuned
 from support.calling import Call, caller
+from support.processes import python
 from untuned.adapters.exports import write
 from untuned.collect.session import Session
 from untuned.collect.store import schema
@@ -179,14 +178,7 @@ def test_a_new_column_is_a_field_and_a_migration(folder: Path, tmp_path: Path) -
     format_ = len(schema.STEPS) + 1
     patched(package / "collect" / "trial.py", r"(?m)^    returns: ", FIELD % format_ + r"\g<0>")
     patched(package / "collect" / "store" / "schema.py", r"(?m)^(STEPS.* = \(.*)\)$", rf"\1, {STEP})")
-    finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(folder), *CELL],
-        env={**os.environ, "PYTHONPATH": str(package.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    finished = python("-c", PROGRAM, str(folder), *CELL, env={**os.environ, "PYTHONPATH": str(package.parent)})
     assert finished.returncode == 0, finished.stderr
     found = json.loads(finished.stdout)
     # Before the migration: readers find nothing in the new column.

@@ -1,16 +1,14 @@
 """The pages on theory: equations have numbers that lead somewhere, and every method has its section."""
 
-import importlib.util
 import re
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from support.documents import ROOT, docs_tool
 from untuned.judge.methods import METHODS
 
-ROOT = Path(__file__).parents[2]
 THEORY = ROOT / "docs" / "theory"
 CHAPTERS = ["scores", "percentiles", "game", "intervals", "propagation", "verdicts", "pooled"]
 TEXTS = {name: (THEORY / f"{name}.md").read_text() for name in ["index", *CHAPTERS]}
@@ -84,12 +82,7 @@ def test_every_method_has_its_section_and_says_what_it_assumes(name: str) -> Non
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    place = importlib.util.spec_from_file_location("equations", ROOT / "docs_tools" / "equations.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    return module
+    return docs_tool("equations")
 
 
 def test_tex_becomes_mathml(tool: ModuleType) -> None:

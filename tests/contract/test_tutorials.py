@@ -2,14 +2,13 @@
 
 import itertools
 import re
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
 from scipy.stats import mannwhitneyu
 
 from support.documents import ROOT, blocks
+from support.processes import python
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 
@@ -37,7 +36,7 @@ def test_the_tests_per_task_of_the_tutorial_on_scores() -> None:
 
 def test_the_counts_of_the_lesson() -> None:
     printed = [
-        subprocess.run([sys.executable, "-c", block.text], capture_output=True, text=True, check=True).stdout
+        python("-c", block.text, check=True).stdout
         for block in blocks(TUTORIALS / "lesson.md")
         if block.language == "python"
     ]

@@ -207,6 +207,12 @@ def test_a_limit_that_no_process_can_keep_is_a_mistake(tmp_path: Path) -> None:
         collect_scores(study("guesses_lean", memory="10 MiB"), tmp_path / "study", workers=1)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="run this on Linux: others cannot limit memory")
+def test_a_process_that_cannot_open_files_is_replaced(tmp_path: Path) -> None:
+    found = collect_scores(study("leaves_no_descriptors", memory="1 GiB"), tmp_path / "study", workers=1)
+    assert (found.complete, found.failed) == (True, 0)
+
+
 # Copies, daemons, garbage
 
 
@@ -223,7 +229,7 @@ def test_a_copy_in_the_programs_own_process_ends(tmp_path: Path) -> None:
         "import test_worker_deaths as t\n"
         "print(t.collect_scores(t.study('forks', trials=6), 'here', engine='in-process').complete)\n"
     )
-    paths = os.pathsep.join([TESTS, str(Path(__file__).parent)])
+    paths = os.pathsep.join([os.environ["PYTHONPATH"], str(Path(__file__).parent)])
     finished = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": paths},
@@ -256,14 +262,15 @@ def test_what_an_algorithm_starts_in_another_session_ends_with_the_run(tmp_path:
 
 @on_linux
 @pytest.mark.kills
-def test_and_with_a_program_that_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("use", ["starts_a_daemon_and_hangs", "starts_a_daemon"])
+def test_and_with_a_program_that_is_killed(use: str, tmp_path: Path) -> None:
     code = (
         "import test_worker_deaths as t, pathlib\n"
         "if __name__ == '__main__':\n"
-        "    t.collect_scores(t.study('starts_a_daemon_and_hangs'), 'study', workers=1)\n"
+        f"    t.collect_scores(t.study('{use}', trials=1000), 'study', workers=1)\n"
     )
     Path("script.py").write_text(code)
-    paths = os.pathsep.join([TESTS, str(Path(__file__).parent)])
+    paths = os.pathsep.join([os.environ["PYTHONPATH"], str(Path(__file__).parent)])
     program = subprocess.Popen([sys.executable, "script.py"], env={**os.environ, "PYTHONPATH": paths})
     try:
         eventually(lambda: bool(daemons()))
@@ -272,6 +279,11 @@ def test_and_with_a_program_that_is_killed(tmp_path: Path) -> None:
         program.kill()
         program.wait()
     eventually(lambda: not any(map(runs, daemons())))
+
+
+def test_an_algorithm_can_end_what_it_starts(tmp_path: Path) -> None:
+    collect_scores(study("ends_a_helper", trials=1), tmp_path / "study", workers=1)
+    assert [trial.failure for trial in trials_of(tmp_path / "study")] == [None]
 
 
 def test_what_is_not_ours_on_the_pipe_is_skipped(tmp_path: Path) -> None:

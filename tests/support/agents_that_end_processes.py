@@ -95,6 +95,16 @@ def leaves_memory(environment: Env, draw: Draw) -> None:
     guesses(environment, draw)
 
 
+def leaves_no_descriptors(environment: Env, draw: Draw) -> None:
+    """Leave a process that cannot open files."""
+    import resource
+
+    try:
+        guesses(environment, draw)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
 def forks(environment: Env, draw: Draw) -> None:
     """Continue in a copy of the process, too, which then has another result at another time."""
     rng = np.random.default_rng(draw.seed())
@@ -125,6 +135,18 @@ def starts_a_daemon(environment: Env, draw: Draw) -> None:
         stdin=subprocess.DEVNULL,
     )
     (HERE / f"daemon-{daemon.pid}").touch()
+    guesses(environment, draw)
+
+
+def ends_a_helper(environment: Env, draw: Draw) -> None:
+    """Start a process and end it again, as its user would."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        helper = subprocess.Popen(["sleep", "1000"])
+        helper.send_signal(number)
+        try:
+            assert helper.wait(30.0) == -number
+        finally:
+            helper.kill()
     guesses(environment, draw)
 
 

@@ -1,10 +1,12 @@
 """What the documentation is made of: its pages, their fenced blocks, the commands in them and what these print."""
 
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +23,16 @@ _SUFFIXES = {
     "json": (".json",),
     "yaml": (".yaml", ".yml"),
 }
+
+
+def docs_tool(name: str) -> ModuleType:
+    """Return a program of ``docs_tools`` as a module."""
+    place = importlib.util.spec_from_file_location(f"docs_tools_{name}", ROOT / "docs_tools" / f"{name}.py")
+    assert place is not None
+    assert place.loader is not None
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
 
 
 def page_name(page: Path) -> str:

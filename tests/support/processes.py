@@ -1,8 +1,29 @@
 """Processes as tests see them from outside."""
 
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+
+def python(
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 300.0,
+    check: bool = False,
+) -> "subprocess.CompletedProcess[str]":
+    """Return a process of this Python that has ended, and what it printed."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=check,
+    )
 
 
 def eventually(condition: Callable[[], bool]) -> None:

@@ -22,6 +22,12 @@ HORRIBLE = (
 )
 
 
+def rounded(text: str, number: float) -> bool:
+    """Return whether a text is a score or a difference of scores, rounded to two, three or four decimals."""
+    decimals = len(text.partition(".")[2])
+    return 2 <= decimals <= 4 and abs(float(text) - number) <= 0.5001 * 10.0**-decimals
+
+
 def scores(algorithm: int, environment: int, trials: int) -> Floats:
     """Return scores without a random generator: quantiles of a normal law in an order that means nothing."""
     from scipy.stats import norm

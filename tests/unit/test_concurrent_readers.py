@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.stores import made
-from untuned.collect.store import digests, schema
-from untuned.collect.store import store as module
+from untuned.collect.store import cells, digests, schema
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.errors import StoreError
 
@@ -22,11 +21,11 @@ def writer(tmp_path: Path) -> Iterator[Store]:
 
 def test_facts_that_change_while_they_are_read(writer: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = ("zeta", "hill")
-    with Store.open(writer._folder) as reader:
+    with Store.open(writer._database.folder) as reader:
         read = digests.read
 
         def late(connection: sqlite3.Connection, name: str | None = None) -> dict[str, digests.Digest]:
-            if connection is reader._connection and name == digests.FACTS:
+            if connection is reader._database.connection and name == digests.FACTS:
                 writer.want({cell: writer.wanted.get(cell, 3) + 1})
             return read(connection, name)
 
@@ -56,15 +55,15 @@ def test_a_store_that_is_migrated_while_it_is_opened(tmp_path: Path, monkeypatch
         with Store.open(folder) as other:
             assert schema._tables is tables
             assert other.counts() == reader.counts()
-            assert schema.version(other._connection) == len(schema.STEPS)
+            assert schema.version(other._database.connection) == len(schema.STEPS)
 
 
 @pytest.mark.parametrize("anew", [None, 0, 3])
 def test_trials_that_are_set_aside_while_they_are_read(
     anew: int | None, writer: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_CHUNK", 1)
-    with Store.open(writer._folder) as reader:
+    monkeypatch.setattr(cells, "CHUNK", 1)
+    with Store.open(writer._database.folder) as reader:
         rows = reader.trials(["zeta"], ["hill"])
         first = next(rows)
         facts = writer.facts
@@ -79,8 +78,8 @@ def test_trials_that_are_set_aside_while_they_are_read(
 
 
 def test_trials_that_are_added_while_they_are_read(writer: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CHUNK", 1)
-    with Store.open(writer._folder) as reader:
+    monkeypatch.setattr(cells, "CHUNK", 1)
+    with Store.open(writer._database.folder) as reader:
         rows = reader.trials(["zeta"], ["hill"])
         first = next(rows)
         writer.add([dataclasses.replace(first, trial=3)])

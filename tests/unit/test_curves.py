@@ -16,7 +16,9 @@ from untuned.reports.curves import (
     Response,
     algorithms_in,
     environments_in,
+    from_one,
     learning_curve,
+    near_one_ticks,
     response,
     sample_efficiency,
 )
@@ -353,6 +355,24 @@ def test_an_unknown_name_is_refused() -> None:
 )
 def test_factors_or_differences(values: list[float], distribution: str, logarithmic: bool) -> None:
     assert response_of(drawn(values, distribution=distribution)).logarithmic is logarithmic
+
+
+@pytest.mark.parametrize(
+    ("values", "distribution", "near_one"),
+    [
+        ([0.97, 0.98, 0.999], "1 - ln-uniform(0.001, 0.05)", True),
+        ([0.97, 0.98, 1.0], "1 - ln-uniform(0, 0.05)", False),
+        ([0.97, 0.98, 0.99], "1 - U(0, 0.05)", False),
+        ([0.97, 0.98, 0.99], "ln-uniform(0.9, 0.99)", False),
+    ],
+)
+def test_distances_from_one(values: list[float], distribution: str, near_one: bool) -> None:
+    assert response_of(drawn(values, distribution=distribution)).near_one is near_one
+
+
+def test_numbers_near_one_have_an_axis_of_their_own() -> None:
+    np.testing.assert_allclose(from_one(np.array([0.0, 0.9, 0.999])), [0.0, 1.0, 3.0])
+    assert near_one_ticks(0.5, 3.2) == [(1.0, "0.9"), (2.0, "0.99"), (3.0, "0.999")]
 
 
 def test_names_come_in_the_order_of_the_cells() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 import untuned
 from support.judging import evaluate
+from support.reporting import rounded
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import Evaluation
 from untuned.judge.game import aggregate, equilibrium
@@ -186,12 +187,14 @@ def test_it_prints_as_a_table() -> None:
         for row in each.rows():
             line = lines.pop(0)
             rank = f"{row['rank']} ({row['rank_low']}, {row['rank_high']})"
-            numbers = [f"{row[key]:.4f}" for key in ("score", "low", "high")]
-            assert line.split() == [row["name"], *numbers, *rank.split()]
+            name, *numbers = line.split()[:4]
+            assert name == row["name"]
+            assert all(map(rounded, numbers, (row[key] for key in ("score", "low", "high"))))
+            assert line.split()[4:] == rank.split()
             assert line.index(numbers[0]) == top.index("score")
         assert lines[: len(each.verdicts)] == list(each.verdicts)
         assert each.verdicts[0] == "From best to worst: best, middle, worst."
-        assert each.verdicts[-1].endswith(" 3 pairs are decided.")
+        assert each.verdicts[-1] == "All 3 pairs are decided."
         del lines[: len(each.verdicts)]
     assert lines[:-1] == list(found.comparison)
     assert lines[-1] == f"With probability at least 95 %, {BEFOREHAND}"

@@ -803,7 +803,7 @@ def test_learning_curves_are_medians_with_intervals() -> None:
     line = labelled(ax, "bold")
     np.testing.assert_array_equal(line.get_xdata(), curve.x)
     np.testing.assert_array_equal(line.get_ydata(), curve.median)
-    assert legend_of(ax).get_title().get_text() == "median of 40 trials"
+    assert legend_of(ax).get_title().get_text() == "median of 40 trials and its interval"
     assert set(curve.low.tolist()) <= set(heights_of(ax.collections[1]))
 
 

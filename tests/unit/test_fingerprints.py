@@ -358,7 +358,7 @@ EDITS: list[tuple[str, str, str, set[str]]] = [
     ("collect/definitions/paper.py", '"PPO",', '"PPO!",', set()),
     ("collect/environments/chain.py", "walk to the right end of", "walk to the last of", set()),
     ("adapters/training/trial.py", "train returned after", "training was over after", set()),
-    ("collect/store/store.py", "_CHUNK = ", "_CHUNK = 1 + ", set()),
+    ("collect/store/cells.py", "CHUNK = ", "CHUNK = 1 + ", set()),
     ("collect/kernels/jit.py", '"kernels",', '"kernel",', set()),
     ("judge/percentiles.py", "import numpy as np", "import numpy as np\nEXTRA = 1", set()),
     ("version.py", '__version__ = "', '__version__ = "9.', set()),

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from untuned.evaluation import HeadToHead
+from untuned.evaluation_records import HeadToHead
 from untuned.indented import indented
 
 texts = st.text() | st.sampled_from(['},\n{"', "},\n      {", "\u2028", "a\\", '"'])
@@ -29,7 +29,7 @@ def test_tuples_are_lists() -> None:
 
 @given(st.integers(1, 7), st.integers(0, 2**32))
 def test_cycles_are_those_of_a_search_from_everywhere(n: int, seed: int) -> None:
-    from untuned.evaluation import _shortest_cycle
+    from untuned.evaluation_records import _shortest_cycle
 
     wins = np.random.default_rng(seed).random((n, n)) < 0.4
     better = np.triu(wins, 1) | np.tril(~wins.T & (np.random.default_rng(seed + 1).random((n, n)) < 0.6), -1)

@@ -46,7 +46,7 @@ from untuned.lab import (
     replication,
 )
 from untuned.lab.contenders import contenders
-from untuned.lab.coverage_experiment import EVENTS
+from untuned.lab.coverage_records import EVENTS
 from untuned.lab.data_sets import Design, Tally, compare, data_set, experiment, judged
 from untuned.lab.figures import coverage_figure, replication_figure
 from untuned.lab.journal import Journal

@@ -1,21 +1,15 @@
 """The lint of documents: what it reads, and what it suggests."""
 
-import importlib.util
 from types import ModuleType
 
 import pytest
 
-from support.documents import ROOT
+from support.documents import docs_tool
 
 
 @pytest.fixture(scope="module")
 def prose() -> ModuleType:
-    place = importlib.util.spec_from_file_location("prose", ROOT / "docs_tools" / "prose.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    return module
+    return docs_tool("prose")
 
 
 def test_suggestions_are_made_for_sentences_and_not_for_code(prose: ModuleType) -> None:

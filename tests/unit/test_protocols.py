@@ -17,6 +17,7 @@ from untuned.collect.definitions.draw import Draw
 from untuned.collect.environments.environment import Environment
 from untuned.collect.kernels.jit import Floats
 from untuned.collect.kernels.rng import uniform
+from untuned.collect.store.cells import Cells
 from untuned.collect.store.store import Store
 from untuned.errors import InvalidInput, Stopped, UnknownName
 
@@ -329,14 +330,14 @@ def test_scores_of_a_protocol_that_runs_are_of_one_state(tmp_path: Path, monkeyp
     with Store.open(tmp_path / "whole") as whole, Store.create(tmp_path / "part", whole.facts) as writer:
         late = whole.trial("up (test)", UP, 5)
         writer.add(each for each in whole.trials() if each.label != late.label)
-        read = Store._all_scores
+        read = Cells.scores
 
-        def reading(store: Store) -> Any:
-            found = read(store)
+        def reading(cells: Cells) -> Any:
+            found = read(cells)
             writer.add([late])
             return found
 
-        monkeypatch.setattr(Store, "_all_scores", reading)
+        monkeypatch.setattr(Cells, "scores", reading)
         with untuned.Session.at(tmp_path / "part") as session:
             assert session.scores().cell("up", UP).size == 1
             assert session.scores().cell("up", UP).size == 3

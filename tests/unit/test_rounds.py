@@ -16,6 +16,7 @@ import pytest
 import untuned
 from untuned.collect.rounds import undeclared
 from untuned.collect.session import Session, merge
+from untuned.collect.store import writing
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.trial import Trial
 from untuned.errors import InvalidInput, StoreError
@@ -333,7 +334,7 @@ def test_an_empty_store_gets_the_race_and_may_get_it_again(raced: Store, tmp_pat
 def test_an_interrupted_merge_can_be_repeated(raced: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.create(tmp_path / "into", FACTS) as into:
         with monkeypatch.context() as patched:
-            patched.setattr(into, "_add", lambda rows: 1 / 0)
+            patched.setattr(writing, "add", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 into.merge_from(tmp_path / "study")
         assert into.merge_from(tmp_path / "study") == 13

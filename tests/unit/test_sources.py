@@ -2,8 +2,6 @@
 
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pyarrow
 import pytest
 
 import untuned
+from support.processes import python
 from untuned.adapters.sources import read_scores
 from untuned.collect.store.store import Store
 from untuned.collect.trial import Trial
@@ -236,9 +235,7 @@ def test_only_what_is_needed_is_loaded(source: str, loaded: str, tmp_path: Path)
     path = tmp_path / "a.csv"
     polars.DataFrame(COLUMNS).write_csv(path)
     program = LOADED.format(source=source)
-    finished = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60, check=False
-    )
+    finished = python("-c", program, str(path), timeout=60)
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.strip() == loaded
 

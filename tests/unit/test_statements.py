@@ -1,5 +1,6 @@
 """What is said across rankings: how they compare, head to head, next steps, and the paragraph to paste."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from untuned.evaluation import Evaluation, HeadToHead
 from untuned.judge.approximate import approximated
 from untuned.plans import Plan, PlannedPair
 from untuned.scores import ScoreTable
-from untuned.statements import OPPOSITE, approximation, comparison, direct, failed, next_steps, statement
+from untuned.statements import OPPOSITE, approximation, comparison, decimals, direct, failed, next_steps, statement
 from untuned.verdicts import Pairs
 
 NAMES = ("ant", "bee", "cat", "dog")
@@ -280,3 +281,25 @@ def test_trials_behind_a_missing_one_are_not_counted_as_failed_either() -> None:
     assert row == {"algorithm": "mine", "failed": 5, "trials": 13, "environments": ["x", "y"]}
     none = replace(whole, unbroken_ae=np.array([[0, 0], [10, 10]]))
     assert evaluate(none, intervals="betting").failures == []
+
+
+@pytest.mark.parametrize(
+    ("intervals", "neutral", "wanted"),
+    [
+        # Half an interval of 0.3 has two digits, and so has half of 0.03.
+        ([(0.5, 0.8)], None, 2),
+        ([(0.5, 0.53), (0.1, 0.13), (0.0, 1.0)], None, 3),
+        ([(0.5, 0.5001)], None, 4),
+        ([], None, 3),
+        ([(0.2, 0.2), (-math.inf, math.inf)], None, 3),
+        # The end that decides a pair is not rounded to what says that it is open.
+        ([(0.003, 0.3)], 0.0, 3),
+        ([(-0.3, -0.0003)], 0.0, 4),
+        ([(-0.003, 0.3)], 0.0, 2),
+        ([(0.502, 0.9)], 0.5, 3),
+    ],
+)
+def test_digits_of_scores_are_those_of_their_intervals(
+    intervals: list[tuple[float, float]], neutral: float | None, wanted: int
+) -> None:
+    assert decimals(intervals, neutral) == wanted

@@ -8,8 +8,6 @@ import os
 import pickle
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,10 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import untuned
+from support.processes import python
 from untuned.collect.definitions.draw import Drawn
 from untuned.collect.kernels.jit import INTERPRETED
 from untuned.collect.runner.trial import run_trial
-from untuned.collect.store import schema
+from untuned.collect.store import schema, writing
 from untuned.collect.store.lock import LOCK_NAME
 from untuned.collect.store.store import RESULTS_NAME, Store
 from untuned.collect.trial import LARGEST, Trial, plain
@@ -576,9 +575,7 @@ os.waitpid(child, 0)
 
 
 def run(program: str, folder: Path) -> list[str]:
-    finished = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=False, timeout=120
-    )
+    finished = python("-c", program, str(folder), timeout=120)
     assert finished.returncode == 0, finished.stderr
     return finished.stdout.splitlines()
 
@@ -610,20 +607,20 @@ def test_shards_become_one(store: Store, tmp_path: Path) -> None:
 
 def test_merging_waits_for_the_disk_once(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def waits() -> bool:
-        return bool(store._connection.execute("PRAGMA synchronous").fetchone()[0] == 2)
+        return bool(store._database.connection.execute("PRAGMA synchronous").fetchone()[0] == 2)
 
     with Store.create(tmp_path / "part", FACTS) as part:
         part.add(made(trial=trial) for trial in range(2500))
     statements: list[str] = []
     during: list[bool] = []
-    store._connection.set_trace_callback(statements.append)
+    store._database.connection.set_trace_callback(statements.append)
     assert store.merge_from(tmp_path / "part", advance=lambda _: during.append(waits())) == 2500
     assert during == [False, False, False]
     # What is committed last waits, and with it what was committed before.
     assert waits()
     last = statements[-statements[::-1].index("PRAGMA synchronous = FULL") :]
     assert [each.split()[0] for each in last if each.startswith(("BEGIN", "COMMIT"))] == ["BEGIN", "COMMIT"]
-    monkeypatch.setattr(store, "_add", lambda _: 1 / 0)
+    monkeypatch.setattr(writing, "add", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.merge_from(tmp_path / "part")
     assert waits()
@@ -911,12 +908,12 @@ def test_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_after_a_full_disk_the_same_writer_goes_on(store: Store) -> None:
     store.add([made()])
-    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = store._database.connection.execute("PRAGMA page_count").fetchone()
+    store._database.connection.execute(f"PRAGMA max_page_count = {pages}")
     many = [made(trial=number, fingerprint="new text") for number in range(1, 400)]
     with pytest.raises(StoreError, match="the disk is full"):
         store.add(many)
-    store._connection.execute("PRAGMA max_page_count = 1000000")
+    store._database.connection.execute("PRAGMA max_page_count = 1000000")
     assert store.add(many) == len(many)
     assert store.trial("zeta", "hill", 399).fingerprint == "new text"
     store.check()

@@ -3,9 +3,6 @@
 import dataclasses
 import json
 import math
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +15,8 @@ import pytest
 
 import untuned
 from support import worlds
+from support.calling import refuse
+from support.processes import python
 from untuned.collect.agents.agent import Agent, Learner, World
 from untuned.collect.agents.features import Fourier, Tabular
 from untuned.collect.agents.ppo import Ppo
@@ -74,9 +73,7 @@ for algorithm, environment in json.loads(sys.argv[1]):
 
 def test_another_process_finds_the_same() -> None:
     cells = [cell for cell in CELLS if cell[1] != "space-2"]
-    finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(cells)], capture_output=True, text=True, timeout=300, check=False
-    )
+    finished = python("-c", PROGRAM, json.dumps(cells))
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.splitlines() == [facts(*cell, seed=3, trial=4) for cell in cells]
 
@@ -139,15 +136,11 @@ def test_a_result_says_all_of_itself(algorithm: str, environment: str) -> None:
     assert len({each.name for each in result.draws}) == len(result.draws) > 0
 
 
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
 @pytest.mark.parametrize(("algorithm", "environment"), CELLS)
 def test_facts_are_plain_json(algorithm: str, environment: str) -> None:
     result = run_trial(algorithm, place(environment))
     text = json.dumps(result.facts(), allow_nan=False)
-    assert json.loads(text, parse_constant=_refuse) == result.facts()
+    assert json.loads(text, parse_constant=refuse) == result.facts()
     assert "seconds" not in result.facts()
     assert result.facts()["draws"] == {each.name: each.value for each in result.draws}
     assert result.facts()["log_densities"] == {each.name: each.log_density for each in result.draws}
@@ -465,14 +458,7 @@ COUNT = "asked = []\ndef count():\n    asked.append(None)\n    return len(asked)
     ],
 )
 def test_an_agent_that_does_not_fit_is_refused(agent: str, environment: str) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", COUNT + UNFIT.format(agent=agent, environment=environment)],
-        env={**os.environ},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    finished = python("-c", COUNT + UNFIT.format(agent=agent, environment=environment))
     assert finished.stdout == "refused\n"
 
 

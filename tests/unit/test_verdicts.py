@@ -131,12 +131,12 @@ def test_sentences_of_a_few_algorithms() -> None:
     assert words(everything) == ["From best to worst: a, b, c, d.", "All 6 pairs are decided."]
     two_by_two = order_of((0, 2), (0, 3), (1, 2), (1, 3), (2, 3), n=4)
     assert words(two_by_two)[:2] == ["a and b are better than c and d.", "c is better than d."]
-    assert words(order_of(n=3)) == ["a, b and c are not separable yet.", "0 of 3 pairs are decided."]
+    assert words(order_of(n=3)) == ["a, b and c are not separable yet.", "None of 3 pairs is decided."]
     assert words(order_of((2, 0), n=3), order=[2, 1, 0]) == [
         "c is better than a.",
         "c and b are not separable yet.",
         "b and a are not separable yet.",
-        "1 of 3 pairs are decided.",
+        "1 of 3 pairs is decided.",
     ]
     fork = order_of((0, 1), (0, 2), (0, 3), (1, 3), n=4)
     assert words(fork, names=["new", "<b>", "à & co.", "算法"]) == [

@@ -8,6 +8,7 @@ import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 from untuned.adapters.score_files.delimited import PIECE
@@ -132,7 +133,9 @@ def _flat(content: Iterable[Row], columns: Sequence[Column]) -> Iterator[list[An
 def _csv(content: Iterable[Row], columns: Sequence[Column], file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     try:
-        writer = csv.writer(text, lineterminator="\n")
+        # One call per row. Until Python 3.13 carriage returns are quoted only if they are part of the line's end.
+        lines = SimpleNamespace(write=lambda line: text.write(f"{line[:-2]}\n"))
+        writer = csv.writer(lines, lineterminator="\r\n")
         writer.writerow(each.heading for each in columns)
         writer.writerows(map(_not_too_long, _flat(content, columns)))
     finally:

@@ -136,7 +136,8 @@ def _expanded(given: "str | os.PathLike[str]") -> Path:
 
 def _from_paths(paths: Sequence[Path], options: dict[str, Any], unknown: Sequence[str]) -> Imported:
     # Imported here: a CSV file needs none of the code that runs trials.
-    from untuned.collect.session import Session, is_study
+    from untuned.collect.session import Session
+    from untuned.collect.study_folders import is_study
 
     studies = [path for path in paths if is_study(path)]
     if studies and len(paths) > 1:

@@ -1,11 +1,11 @@
 """``untuned check``: what is wrong with scores, before they are judged."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.judging_options import Sources, takes_records
+from untuned.cli.judging_options import AsJson, Sources, takes_records
 from untuned.cli.terminal import counting, print_bytes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _STYLES: "dict[Severity, str]" = {"serious": "bold red", "warning": "bold yellow
 def check(
     sources: Sources,
     reading: Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check scores for mistakes: copied runs, curves passed as runs, swapped axes, missing cells, and others.
 

@@ -13,64 +13,22 @@ from typing import Annotated, Any
 
 import typer
 
+from untuned.cli.collecting_options import Collecting, Out, Quiet, ShardText, StudyFile, Trials
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging_options import takes_records
+from untuned.cli.judging_options import AsJson, takes_records
 from untuned.cli.progress import Display
 from untuned.errors import InvalidInput, Stopped
 from untuned.judge.judging import Judging
 
-StudyFile = Annotated[Path, typer.Argument(help="The study's TOML file; untuned new writes one.", show_default=False)]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FOLDER", help="Where results go; by default next to the file.")
-]
-Trials = Annotated[
-    int | None,
-    typer.Option("--trials", help="Trials per cell, instead of the file's; an environment's own number stays."),
-]
-Workers = Annotated[
-    int | None, typer.Option("--workers", help="Trials at the same time; by default one per processor.")
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="local|ray|in-process",
-        help="This machine, a Ray cluster, or this process for a debugger.",
-    ),
-]
-RayAddress = Annotated[
-    str | None, typer.Option("--ray-address", help="A running cluster; without it Ray starts one on this machine.")
-]
-ShardText = Annotated[
-    str | None,
-    typer.Option("--shard", metavar="PART/PARTS", help="Only this part of the trials; untuned merge joins parts."),
-]
-Replace = Annotated[
-    bool,
-    typer.Option(
-        "--replace", help="Set aside the trials of what has changed; they stay in the store, out of comparisons."
-    ),
-]
-KeepGoing = Annotated[
-    bool,
-    typer.Option(
-        "--keep-going", help="Run all trials of an algorithm whose first five all failed; by default that is an error."
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and the result.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-
+@takes_records
 def collect(
     study: StudyFile,
     out: Out = None,
     trials: Trials = None,
-    workers: Workers = None,
-    engine: Engine = "local",
-    ray_address: RayAddress = None,
     shard: ShardText = None,
-    replace: Replace = False,
-    keep_going: KeepGoing = False,
+    *,
+    collecting: Collecting,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,14 +40,10 @@ def collect(
             study,
             out,
             shard=shard,
-            replace=replace,
-            keep_going=keep_going,
             trials=trials,
-            engine=engine,
-            workers=workers,
-            ray_address=ray_address,
             stop=stop,
             watch=display.collecting,
+            **vars(collecting),
         )
         if as_json:
             typer.echo(json.dumps(collected.facts(), indent=2))
@@ -104,19 +58,15 @@ def run(
     study: StudyFile,
     out: Out = None,
     trials: Trials = None,
-    workers: Workers = None,
-    engine: Engine = "local",
-    ray_address: RayAddress = None,
-    replace: Replace = False,
-    keep_going: KeepGoing = False,
     *,
+    collecting: Collecting,
     judging: Judging,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the trials of a study, then rank its algorithms with confidence intervals."""
     from untuned import api
-    from untuned.collect.session import results_folder
+    from untuned.collect.study_folders import results_folder
 
     folder = out or results_folder(study)
     with stoppable(quiet or as_json) as (stop, display):
@@ -124,15 +74,11 @@ def run(
             study,
             folder,
             judging=judging,
-            replace=replace,
-            keep_going=keep_going,
             trials=trials,
-            engine=engine,
-            workers=workers,
-            ray_address=ray_address,
             stop=stop,
             watch=display.collecting,
             progress=display.judging,
+            **vars(collecting),
         )
     if as_json:
         typer.echo(found.to_json())

@@ -8,7 +8,7 @@ import typer
 
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.costs import announce
-from untuned.cli.judging_options import Sources, Workers, read, takes_records
+from untuned.cli.judging_options import AsJson, Sources, Workers, read, takes_records
 from untuned.cli.terminal import print_bytes, showing_progress
 from untuned.judge.judging import DELTA, SEED, Judging
 
@@ -32,7 +32,7 @@ def compare_methods(
     resamples: Annotated[int, typer.Option("--resamples", help="For bootstraps: how many resamples.")] = 2_000,
     seed: Annotated[int, typer.Option("--seed", help="For bootstraps: the seed of their random numbers.")] = SEED,
     workers: Workers = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare the conclusions of each way of evaluating the same scores: where they disagree, and why."""
     from untuned import api

@@ -189,9 +189,9 @@ def print_evaluation(
     If wanted, also a plan, all pairs and the means.
     """
     from untuned.cli.terminal import console, text
+    from untuned.reports.tables.digits import digits_of_scores
     from untuned.scores import spread
     from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, says_nothing, variants
-    from untuned.tables import Digits
 
     screen = console(_WIDTH)
 
@@ -216,7 +216,7 @@ def print_evaluation(
         screen.print(text(screen, each.rankings[0].heading, style="bold"))
         vacuous = says_nothing(each)
         keys = ("name", "score") if vacuous else ("name", "score", "low", "high")
-        _print_ranking(screen, each.rows(), keys, Digits(4), (0.0, 1.0))
+        _print_ranking(screen, each.rows(), keys, digits_of_scores(each.rows()), (0.0, 1.0))
         if vacuous:
             screen.print(text(screen, "Intervals say nothing with so few trials, and are left out."))
         say(each.verdicts)
@@ -249,6 +249,8 @@ _WIDTH = 100
 def print_summaries(found: "Summaries") -> None:
     """Print statistics and pairs with intervals, what they promise, and the guaranteed verdicts once more."""
     from untuned.cli.terminal import Column, console, print_table, text
+    from untuned.reports.tables.digits import digits_of_scores
+    from untuned.reports.tables.summaries import summary_digits
     from untuned.tables import Digits
 
     screen = console(_WIDTH)
@@ -257,8 +259,8 @@ def print_summaries(found: "Summaries") -> None:
         screen.print()
         screen.print(text(screen, words, style="bold"))
 
-    def numbers(rows: list[dict[str, Any]], *keys: str) -> list[Column]:
-        shown = Digits(4).shown
+    def numbers(rows: list[dict[str, Any]], digits: "Digits", *keys: str) -> list[Column]:
+        shown = digits.shown
         return [Column(key, ["-" if row[key] is None else shown(row[key]) for row in rows], "number") for key in keys]
 
     heading("Other summaries, approximate")
@@ -267,12 +269,12 @@ def print_summaries(found: "Summaries") -> None:
         heading(f"{each.statistic.title[0].upper()}{each.statistic.title[1:]}")
         rows = [row for row in found.rows() if row["statistic"] == each.statistic.name]
         names = Column("algorithm", [row["algorithm"] for row in rows], "name")
-        print_table(screen, [names, *numbers(rows, "value", "low", "high")])
+        print_table(screen, [names, *numbers(rows, summary_digits(rows), "value", "low", "high")])
     if found.improvement is not None:
         heading("Probability of improvement: how often a run of a scores more than one of b")
         rows = found.improvement_rows()
         pair = [Column(key, [row[key] for row in rows], "name") for key in ("a", "b")]
-        print_table(screen, [*pair, *numbers(rows, "win", "low", "high")])
+        print_table(screen, [*pair, *numbers(rows, digits_of_scores(rows, 0.5), "win", "low", "high")])
     for profile in found.profiles:
         heading(f"Performance {profile.name.replace('-', ' ')}: the share above each normalised score")
         chosen = sorted({round(k * (profile.thresholds.size - 1) / (_SHOWN - 1)) for k in range(_SHOWN)})
@@ -347,12 +349,12 @@ def _print_environments(screen: "Console", found: "Evaluation") -> None:
 def _print_pairs(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.terminal import Column, print_table, text
     from untuned.reports.tables.content import HOLDS_UP_TO, times
-    from untuned.tables import Digits
+    from untuned.reports.tables.digits import digits_of_scores
 
     screen.print()
     screen.print(text(screen, f"Differences of scores, {found.rankings[0].title}", style="bold"))
     rows = found.pair_rows()
-    shown = Digits(4).shown
+    shown = digits_of_scores(rows, 0.0).shown
     columns = [
         Column("a", [row["a"] for row in rows], "name"),
         Column("b", [row["b"] for row in rows], "name"),
@@ -370,12 +372,12 @@ def _print_pairs(screen: "Console", found: "Evaluation") -> None:
 
 def _print_head_to_head(screen: "Console", found: "Evaluation") -> None:
     from untuned.cli.terminal import Column, print_table, text
-    from untuned.tables import Digits
+    from untuned.reports.tables.digits import digits_of_scores
 
     rows = found.each_ranking[0].head_to_head_rows()
     if not rows:
         return
-    shown = Digits(4).shown
+    shown = digits_of_scores(rows, 0.5).shown
     screen.print()
     screen.print(text(screen, "Head to head: how often a run of a is better than one of b", style="bold"))
     columns = [

@@ -3,23 +3,20 @@
 import re
 
 from untuned.adapters.score_files.reading import Reading
+from untuned.cli.collecting_options import Collecting
+from untuned.cli.judging_options import flag
 from untuned.judge.judging import Judging
 from untuned.options import declared
 
 #: Options by their names in Python; those whose flag is not made from the name, and those that no record declares.
 _FLAGS = {
-    name: option.flag or f"--{name.replace('_', '-')}"
-    for record in (Judging, Reading)
+    name: flag(name, option)
+    for record in (Judging, Reading, Collecting)
     for name, (_, option) in declared(record).items()
-} | {
-    name: f"--{name.replace('_', '-')}"
-    for name in ("approximate", "engine", "hours", "keep_going", "max_trials", "replace", "workers")
-}
+} | {name: f"--{name.replace('_', '-')}" for name in ("approximate", "hours", "max_trials")}
 _NAMES = "|".join(sorted(_FLAGS, key=len, reverse=True))
 #: One option of Python with its value: reduce='mean', ranges={'maze': (0, 1)}, accept=['code'].
-_OPTION = (
-    rf"(?:algorithm|environment|score|ray_address|{_NAMES})=(?:'[^']*'|\"[^\"]*\"|\{{[^{{}}]*\}}|\[[^\[\]]*\]|[\w.+-]+)"
-)
+_OPTION = rf"(?:algorithm|environment|score|{_NAMES})=(?:'[^']*'|\"[^\"]*\"|\{{[^{{}}]*\}}|\[[^\[\]]*\]|[\w.+-]+)"
 _FLAG = r"--[a-z][a-z-]*(?: [^\s().,;:]+| \d[\d.]*)*?"
 
 

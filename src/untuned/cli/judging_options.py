@@ -31,6 +31,7 @@ Sources = Annotated[list[str], typer.Argument(metavar="PATH", help=SOURCES, show
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Threads; one per processor by default. Changes no number.")
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Approximate = Annotated[
     bool,
     typer.Option("--approximate", help="Also use the bootstrap: it decides more, and errs more often than its level."),

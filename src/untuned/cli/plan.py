@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from untuned.adapters.score_files.reading import Reading
-from untuned.cli.judging_options import SOURCES, Workers, judged, planning, takes_records
+from untuned.cli.judging_options import SOURCES, AsJson, Workers, judged, planning, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
@@ -68,7 +68,7 @@ def plan(
         typer.Option("--hours", help="With --seconds: how many trials fit into this many hours, and what they find."),
     ] = None,
     workers: Workers = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print how many trials would decide the open pairs, or which differences an experiment would find."""
     given = {

@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.collecting import (
-    AsJson,
-    Engine,
-    KeepGoing,
-    Out,
-    Quiet,
-    RayAddress,
-    Replace,
-    Workers,
-    stoppable,
-)
+from untuned.cli.collecting import stoppable
+from untuned.cli.collecting_options import Collecting, Out, Quiet
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging_options import takes_records
+from untuned.cli.judging_options import AsJson, takes_records
 from untuned.errors import InvalidInput
 from untuned.judge.judging import Judging
 
@@ -65,12 +56,8 @@ def protocol(
         int | None,
         typer.Option("--trials", help="Whole procedures per cell, each with its tuning, instead of the file's number."),
     ] = None,
-    workers: Workers = None,
-    engine: Engine = "local",
-    ray_address: RayAddress = None,
-    replace: Replace = False,
-    keep_going: KeepGoing = False,
     *,
+    collecting: Collecting,
     judging: Judging,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -97,13 +84,9 @@ def protocol(
             study,
             folder,
             trials=trials,
-            replace=replace,
-            keep_going=keep_going,
-            engine=engine,
-            workers=workers,
-            ray_address=ray_address,
             stop=stop,
             watch=display.collecting,
+            **vars(collecting),
         )
         judged = evaluate(found.scores, judging=judging, progress=display.judging)
         lost = None if found.lost is None else evaluate(found.lost, judging=judging, progress=display.judging)

@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from untuned.cli.collecting import (
-    AsJson,
-    Engine,
-    KeepGoing,
-    Out,
-    Quiet,
-    RayAddress,
-    Replace,
-    StudyFile,
-    Workers,
-    stoppable,
-)
+from untuned.cli.collecting import stoppable
+from untuned.cli.collecting_options import Collecting, Out, Quiet, StudyFile
 from untuned.cli.evaluate import print_evaluation
-from untuned.cli.judging_options import takes_records
+from untuned.cli.judging_options import AsJson, takes_records
 from untuned.cli.terminal import print_bytes
 from untuned.errors import Stopped
 from untuned.judge.judging import Judging
@@ -73,20 +63,16 @@ def race(
         ),
     ] = None,
     out: Out = None,
-    workers: Workers = None,
-    engine: Engine = "local",
-    ray_address: RayAddress = None,
-    replace: Replace = False,
-    keep_going: KeepGoing = False,
     *,
+    collecting: Collecting,
     judging: Judging,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run trials where they help most until a goal is reached; rerun the command to resume."""
     from untuned import api
-    from untuned.collect.session import results_folder
     from untuned.collect.store.store import RESULTS_NAME
+    from untuned.collect.study_folders import results_folder
 
     folder = out or results_folder(study)
     with stoppable(quiet or as_json) as (stop, display):
@@ -100,15 +86,11 @@ def race(
             rule=rule,
             costs=costs,
             judging=judging,
-            replace=replace,
-            keep_going=keep_going,
-            engine=engine,
-            workers=workers,
-            ray_address=ray_address,
             stop=stop,
             watch=display.collecting,
             look=lambda look: _tell(look, display),
             progress=display.judging,
+            **vars(collecting),
         )
     if as_json:
         print_bytes(found.to_json())

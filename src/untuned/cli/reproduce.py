@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from untuned.cli.collecting import Quiet, Workers, stoppable
+from untuned.cli.collecting import stoppable
+from untuned.cli.collecting_options import Quiet, Workers
 from untuned.cli.judging_options import names
 
 
@@ -49,13 +50,14 @@ def reproduce(
             stop=stop,
         )
     screen = console(100)
+    for sentence in found.sentences():
+        screen.print(text(screen, sentence))
+    screen.print()
+    screen.print(text(screen, f"The paper's conclusions, {found.about}one by one:", style="bold"))
     for each in found.conclusions:
         weights = " under equal weights" if each.best != each.status else ""
         screen.print(text(screen, f"{each.best}{weights}: {each.statement}"))
         if each.cost:
             screen.print(text(screen, f"    to decide it, {each.cost}"))
-    screen.print()
-    for sentence in found.sentences():
-        screen.print(text(screen, sentence))
     # On one line and last, so that it can be clicked or copied.
     typer.echo(str(out / "reproduction.html"))

@@ -10,15 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
+from untuned.cli.judging_options import AsJson
 from untuned.diagnostics.finding import first_of
 from untuned.errors import InvalidInput
 
 StudyPath = Annotated[Path, typer.Argument(help="A study's folder, or its TOML file.", show_default=False)]
 
 
-def status(
-    study: StudyPath, as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False
-) -> None:
+def status(study: StudyPath, as_json: AsJson = False) -> None:
     """Print the progress of a study; works while it runs."""
     from untuned.cli.terminal import console, text
     from untuned.collect.session import Session
@@ -60,7 +59,7 @@ def show(
     algorithm: Annotated[str, typer.Argument(help="The algorithm's name.", show_default=False)],
     environment: Annotated[str, typer.Argument(help="The environment's name.", show_default=False)],
     trial: Annotated[int, typer.Argument(help="The trial's number, from 0.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show one trial: its hyperparameters and its result."""
     from untuned.cli.terminal import printable

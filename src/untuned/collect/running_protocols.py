@@ -8,6 +8,7 @@ from typing import Any
 
 from untuned.collect.definitions.definition import Definition
 from untuned.collect.definitions.settings import Numbered, named, with_settings
+from untuned.collect.progress import Names
 from untuned.collect.protocol import (
     CROSS_ENVIRONMENT,
     DABNEY,
@@ -25,15 +26,14 @@ from untuned.collect.protocol import (
     protocol_scores,
 )
 from untuned.collect.resolve import Resolved, resolve, wanted
-from untuned.collect.session import Session, Trials, results_folder
+from untuned.collect.session import Session, Trials
 from untuned.collect.study import Study
+from untuned.collect.study_folders import results_folder
 from untuned.errors import InvalidInput
 from untuned.scores import Floats, ScoreTable
 
 #: Defaults of the functions below.
 DRAWS, SEEDS, REFERENCE_RUNS = 20, 10, 100
-
-Names = tuple[str, str]
 
 
 def tune_and_report(
@@ -390,35 +390,31 @@ def run(
     study, resolved = _opened(study, trials)
     replications = _replications(protocol, study, resolved)
     first, then = PARTS[protocol.name]
+
+    def opened(parts: Sequence[str], settings: Mapping[str, Callable[[str], Numbered]]) -> Session:
+        runs = _study_of_runs(protocol, study, resolved, replications, parts, settings)
+        return Session.open(runs, place, replace=replace)
+
     # No setting has been chosen, and no test has been run.
     settings: Mapping[str, Callable[[str], Numbered]] = dict.fromkeys(then, lambda _: Numbered(protocol.seeds, {}))
-    for parts in (first, first + then):
-        collecting = _study_of_runs(protocol, study, resolved, replications, parts, settings)
-        with Session.open(collecting, place, replace=replace) as session:
+    if then:
+        # A session of its own: the definitions of the second part have the chosen settings.
+        with opened(first, settings) as session:
             session.collect(**options).check_complete()
-            if parts == first and then:
-                settings = _chosen(protocol, _runs(session))
-                # The second part is another session: its definitions have the chosen settings.
-                continue
-            scores = session.scores()
-            # All existing runs, including those of earlier calls with more replications.
-            counts = session.store.counts()
-            runs = {
-                (part, environment, name): counts[named(name, part), environment]
-                for name, environment in replications
-                for part in protocol.parts
-            }
-            return Outcome(
-                place,
-                protocol,
-                scores,
-                protocol_scores(protocol.facts(), _runs(session), lost=True)
-                if protocol.name == CROSS_ENVIRONMENT
-                else None,
-                _without_tuning(protocol, _runs(session)),
-                _cost(protocol, resolved, runs, int(scores.trials.sum())),
-            )
-    raise AssertionError
+            settings = _chosen(protocol, _runs(session))
+    with opened(first + then, settings) as session:
+        session.collect(**options).check_complete()
+        scores, runs = session.scores(), _runs(session)
+        # All existing runs, including those of earlier calls with more replications.
+        counts = session.store.counts()
+        numbers = {
+            (part, environment, name): counts[named(name, part), environment]
+            for name, environment in replications
+            for part in protocol.parts
+        }
+    lost = protocol_scores(protocol.facts(), runs, lost=True) if protocol.name == CROSS_ENVIRONMENT else None
+    spent = _cost(protocol, resolved, numbers, int(scores.trials.sum()))
+    return Outcome(place, protocol, scores, lost, _without_tuning(protocol, runs), spent)
 
 
 def default_folder(study: Study | str | Path, protocol: str) -> Path:

@@ -1,7 +1,7 @@
-"""`Session`: an opened study. It decides which path is a study, the score of a failed trial, and what resuming allows.
+"""`Session`: an opened study, resolved once and its store opened once.
 
-A study is resolved once and its store is opened once. Every command and function that works on a study uses this
-module, so `study.toml`, its folder and its `results.sqlite` are the same study everywhere.
+Every command and function that works on a study uses this module, so `study.toml`, its folder and its `results.sqlite`
+are the same study everywhere.
 """
 
 import dataclasses
@@ -11,25 +11,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from untuned.collect.engines.cells import TOOK_MORE, Cell
+from untuned.collect.engines.cells import Cell
 from untuned.collect.engines.engine import Engine, Stop, opened, run_into
-from untuned.collect.engines.worker_process import DIED, TOOK_LONGER
-from untuned.collect.old_fingerprints import with_fingerprints_of_now
 from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.protocol import Runs, protocol_scores
 from untuned.collect.resolve import Resolved, resolve, wanted
-from untuned.collect.rounds import announced, declaration, with_rounds
-from untuned.collect.runner.memory_limit import written
+from untuned.collect.resuming import NEW_STUDY, resume
+from untuned.collect.rounds import announced, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.damage import Repaired, repaired
 from untuned.collect.store.store import RESULTS_NAME, Store
+from untuned.collect.store.study_facts import entry_of
 from untuned.collect.study import Study
+from untuned.collect.study_folders import found_folder, results_folder
 from untuned.collect.trial import LARGEST, Trial
 from untuned.errors import AlgorithmFails, InvalidInput, Stopped, UnknownName
 from untuned.families import Families, among, checked
@@ -38,58 +37,6 @@ from untuned.verdicts import listed
 
 #: Trials per cell: a number for all, or by (algorithm, environment).
 Trials = int | Mapping[Names, int]
-
-
-# Which path is a study.
-
-
-def results_folder(study: Study | str | Path, shard: Shard | None = None) -> Path:
-    """Return the folder of a study's results: for `study.toml` the folder `study` next to it.
-
-    Parameters
-    ----------
-    study
-        A `Study`, whose folder has its name; the path of its file, of its folder or of its results.
-    shard
-        The part of the study; each part has its own folder.
-    """
-    if isinstance(study, Study):
-        folder = Path(study.name)
-    else:
-        path = Path(study).expanduser()
-        if path.is_dir():
-            folder = path
-        elif path.name == RESULTS_NAME:
-            folder = path.parent
-        else:
-            folder = path.with_suffix("") if path.suffix == ".toml" else path.with_name(f"{path.name}.results")
-    return folder if shard is None else folder.with_name(f"{folder.name}.shard-{shard.part}-of-{shard.parts}")
-
-
-def is_study(path: str | Path) -> bool:
-    """Return whether a path is a study rather than other scores: its TOML file, its folder or its results."""
-    found = Path(path).expanduser()
-    return found.suffix == ".toml" or found.name == RESULTS_NAME or (found / RESULTS_NAME).is_file()
-
-
-def found_folder(path: str | Path) -> Path:
-    """Return the folder of a study that has results; raises InvalidInput for any other path."""
-    given, folder = Path(path).expanduser(), results_folder(path)
-    if (folder / RESULTS_NAME).is_file():
-        return folder
-    if given.suffix == ".toml":
-        if not given.exists():
-            raise InvalidInput(f"there is no file {str(given)!r}, and no folder {str(folder)!r}: check the name")
-        raise InvalidInput(
-            f"the study {str(given)!r} has no results in {str(folder)!r} yet: run it, untuned run {given}, or give the "
-            "folder that you named with --out"
-        )
-    if not given.exists():
-        raise InvalidInput(f"there is no file or folder {str(given)!r}: check the name")
-    raise InvalidInput(
-        f"{str(given)!r} is not a study, which is a folder with {RESULTS_NAME} in it: give the folder that `untuned "
-        "run` or `untuned collect` wrote, or the study's file"
-    )
 
 
 @dataclass(frozen=True)
@@ -240,7 +187,7 @@ class Session:
             return cls(place, None, study, resolved, part)
         store = Store.open(place, write=True)
         try:
-            _resume(store, place, resolved, replace)
+            resume(store, place, resolved, replace)
         except BaseException:
             store.close()
             raise
@@ -249,9 +196,7 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -473,7 +418,7 @@ class Session:
         facts = self.store.facts
         if facts.get("failures") != "worst":
             return {}
-        entries = map(_entry, facts["environments"])
+        entries = map(entry_of, facts["environments"])
         return {each["name"]: each["score_range"][0] for each in entries if each.get("score_range")}
 
     def trials(self, *, returns: bool = True) -> Iterator[Trial]:
@@ -536,169 +481,11 @@ class Session:
             raise InvalidInput(f"{algorithm!r} is the only algorithm of the study: nothing would be left")
         facts = store.facts
         facts["algorithms"] = [
-            {**_entry(each), "retired": True} if _entry(each)["name"] == algorithm else each
+            {**entry_of(each), "retired": True} if entry_of(each)["name"] == algorithm else each
             for each in facts["algorithms"]
         ]
         store.set_facts(facts)
         return sum(count for (name, _), count in store.counts().items() if name == algorithm)
-
-
-def _entry(given: Any) -> dict[str, Any]:
-    return {"name": given} if isinstance(given, str) else dict(given)
-
-
-# What resuming allows.
-
-_NEW_FOLDER = "Start a new study in another folder (--out)"
-
-#: The remedy where trials that were seen must not count: the same seed would run the same ones again.
-NEW_STUDY = "start a new study with another seed in another folder (--out)"
-
-#: Settings that all trials of a study share.
-_COMMON = {
-    "seed": "the seed",
-    "metric": "the metric",
-    "metric_fingerprint": "the source of the metric",
-    "isolate": "whether trials are isolated",
-    "precision": "the precision",
-    "protocol": "the protocol",
-}
-
-#: What has changed if no other difference shows.
-_HIDDEN_DIFFERENCE = {
-    "algorithms": "its code or untuned's, or what it draws",
-    "environments": "its code, or how it is made: options, the function that makes it, or Gymnasium's version",
-}
-
-
-def _resume(store: Store, folder: Path, resolved: Resolved, replace: bool) -> None:
-    """Update a store's facts; refuse changes that affect results."""
-    before, now = store.facts, resolved.facts
-    if log := store.race_log():
-        if replace:
-            raise InvalidInput(
-                f"{folder} was raced, and what a race began with cannot be replaced: leave --replace (replace=True) "
-                f"out, or {NEW_STUDY}"
-            )
-        with explained(folder / RESULTS_NAME):
-            declared = declaration(log)
-        _check_declared(declared, now, folder)
-    if any(store.counts().values()):
-        before = with_fingerprints_of_now(
-            before, now, resolved.algorithms, resolved.environments, resolved.metric.function
-        )
-        for key, what in _COMMON.items():
-            if before.get(key) != now.get(key):
-                raise InvalidInput(
-                    f"{what} of the study in {folder} was {before.get(key)!r} and is now {now.get(key)!r}: its trials "
-                    f"would not be comparable. {_NEW_FOLDER}"
-                )
-        _check_limits(store, before, now, folder)
-        for kind in ("algorithms", "environments"):
-            _set_changed_aside(store, kind, before, now, folder, replace)
-    merged = _merged(store, before, now)
-    if merged != store.facts:
-        store.set_facts(merged)
-
-
-def _check_declared(declared: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
-    """Refuse algorithms or environments other than those that a race declared."""
-    for kind in ("algorithms", "environments"):
-        names = [entry["name"] for entry in now[kind]]
-        added = [name for name in names if name not in declared[kind]]
-        removed = [name for name in declared[kind] if name not in names]
-        changes = [f"{listed(each)} {verb}" for each, verb in ((added, "added"), (removed, "removed")) if each]
-        if changes:
-            raise InvalidInput(
-                f"the race in {folder} was declared with other {kind}: {listed(changes)}. Every score is relative to "
-                f"all of them, so earlier verdicts would not hold. Restore them, or {NEW_STUDY}"
-            )
-
-
-def _set_changed_aside(
-    store: Store, kind: str, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path, replace: bool
-) -> None:
-    """Rename the trials of changed algorithms and environments to ``mine~1``, or refuse the change."""
-    known = {entry["name"]: entry for entry in before[kind]}
-    for entry in now[kind]:
-        name = entry["name"]
-        old = known.get(name)
-        if old is None or old.get("fingerprint") == entry["fingerprint"] or name not in _used(store, kind):
-            continue
-        if not replace:
-            difference = _difference(old, entry) or _HIDDEN_DIFFERENCE[kind]
-            remedy = (
-                f"Restore it, or {NEW_STUDY}"
-                if store.race_log()
-                else f"{_NEW_FOLDER}, or pass --replace (replace=True) to set the old trials aside"
-            )
-            raise InvalidInput(
-                f"{name!r} has changed since its trials in {folder} were run ({difference}): old and new trials are "
-                f"not comparable. {remedy}"
-            )
-        number = next(n for n in itertools.count(1) if f"{name}~{n}" not in known)
-        store.rename(kind, name, f"{name}~{number}")
-
-
-def _used(store: Store, kind: str) -> set[str]:
-    """Return the names that have trials."""
-    return {cell[kind == "environments"] for cell, count in store.counts().items() if count}
-
-
-def _check_limits(store: Store, before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
-    """Refuse changed limits of time or memory if stored trials would, or might, have had another result."""
-    seconds, memory = now.get("time_limit"), now.get("memory")
-    if (before.get("time_limit"), before.get("memory")) == (seconds, memory):
-        return
-    # Limits apply to trials in worker processes: of algorithms in Python, and all trials on Gymnasium environments.
-    compiled = {entry["name"] for entry in before["algorithms"] if entry.get("compiled")}
-    ours = {entry["name"] for entry in before["environments"] if entry.get("states", {}).get("kind") != "open"}
-    less = memory is not None and memory < before.get("memory", math.inf)
-    for trial in store.trials(returns=False):
-        limited = trial.algorithm not in compiled or trial.environment not in ours
-        failure = trial.failure or ""
-        for what, key, ended, would_end in (
-            ("time", "time_limit", TOOK_LONGER, seconds is not None and trial.seconds > seconds and "took longer than"),
-            ("memory", "memory", TOOK_MORE, less and "may have taken more than"),
-        ):
-            if before.get(key) == now.get(key):
-                continue
-            if failure.startswith(ended):
-                how = "was ended by the old one"
-            elif key == "memory" and before.get(key) is not None and failure.startswith(DIED):
-                # A library in C that runs out of memory may abort.
-                how = "may have been ended by the old one"
-            elif limited and would_end:
-                how = f"{would_end} the new one"
-            else:
-                continue
-            raise InvalidInput(
-                f"the {what} limit of the study in {folder} was {_limit(key, before)} and is now {_limit(key, now)}, "
-                f"and {trial.label} {how}: its trials would not be comparable. {_NEW_FOLDER}"
-            )
-
-
-def _limit(key: str, facts: Mapping[str, Any]) -> str:
-    limit = facts.get(key)
-    return written(limit) if key == "memory" and limit is not None else str(limit)
-
-
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    keys = [key for key in new if key not in ("name", "fingerprint", "trials") and old.get(key) != new[key]]
-    return "; ".join(f"{key} was {old.get(key)!r}, is {new[key]!r}"[:300] for key in keys)
-
-
-def _merged(store: Store, before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the study's updated facts: everything with trials stays, retired or not."""
-    merged = dict(now)
-    for kind in ("algorithms", "environments"):
-        present = {entry["name"] for entry in now[kind]}
-        used = _used(store, kind)
-        entries = {entry["name"]: entry for entry in map(_entry, (*store.facts[kind], *before[kind]))}
-        merged[kind] = [*now[kind]] + [
-            {**entry, "retired": True} for name, entry in entries.items() if name not in present and name in used
-        ]
-    return merged
 
 
 def merge(

@@ -108,8 +108,8 @@ class Trial:
     adapted
         Values that the agent adapted, by name: an adaptive step size, the chosen candidate.
     failure
-        Why the trial has no score: an algorithm written in Python raised an error or returned early. The other values are
-        those up to the failure. None for a trial that did not fail.
+        Why the trial has no score: an algorithm written in Python raised an error or returned early. The other values
+        are those up to the failure. None for a trial that did not fail.
     definition_version
         The version of the algorithm's definition.
     fingerprint

@@ -2,10 +2,10 @@
 
 from untuned.lab.contenders import Contender as Contender
 from untuned.lab.contenders import contender as contender
-from untuned.lab.coverage_experiment import Coverage as Coverage
-from untuned.lab.coverage_experiment import Row as Row
-from untuned.lab.coverage_experiment import Worst as Worst
 from untuned.lab.coverage_experiment import coverage as coverage
+from untuned.lab.coverage_records import Coverage as Coverage
+from untuned.lab.coverage_records import Row as Row
+from untuned.lab.coverage_records import Worst as Worst
 from untuned.lab.known_populations import few_runs as few_runs
 from untuned.lab.known_populations import population as population
 from untuned.lab.known_populations import populations as populations

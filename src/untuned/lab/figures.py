@@ -12,7 +12,8 @@ with needs("figures", "a figure"):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from untuned.lab.coverage_experiment import CONFIDENCE, EVENTS, Coverage
+from untuned.lab.coverage_experiment import CONFIDENCE
+from untuned.lab.coverage_records import EVENTS, Coverage
 from untuned.lab.table_two import Replication
 from untuned.scores import Floats
 
@@ -37,7 +38,7 @@ def draw_failures(coverage: Coverage, event: str, ax: "Axes") -> None:
     coverage
         What was found.
     event
-        A name of `untuned.lab.coverage_experiment.EVENTS`.
+        A name of `untuned.lab.coverage_records.EVENTS`.
     ax
         Where to draw.
     """

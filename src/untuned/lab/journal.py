@@ -30,12 +30,12 @@ class Journal:
         The file; None to keep nothing beyond this process.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
         self._found: dict[str, Facts] = {}
         self._whole = True
-        if path is not None and path.exists():
-            self._read(path)
+        if self.path is not None and self.path.exists():
+            self._read(self.path)
 
     def _read(self, path: Path) -> None:
         try:

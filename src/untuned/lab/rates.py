@@ -1,5 +1,6 @@
 """Rates: how often something happened, with limits on its probability."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -7,6 +8,12 @@ from untuned.errors import InvalidInput
 
 #: Findings about a level delta: it is kept, it is broken, or there are too few data sets to say.
 Finding = Literal["kept", "broken", "open"]
+
+
+def overall(findings: Iterable[Finding]) -> Finding:
+    """Return the finding about several rates together: broken if one is, kept if all are."""
+    found = set(findings)
+    return "broken" if "broken" in found else "open" if "open" in found else "kept"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from untuned.collect.engines.engine import Engine, Stop, run_into
+from untuned.collect.engines.engine import Engine, Stop, never, run_into
 from untuned.collect.engines.in_process import InProcessEngine
 from untuned.collect.engines.local import LocalEngine
 from untuned.errors import Stopped, UntunedError
@@ -50,7 +50,7 @@ class Pieces(Generic[Shared, Piece]):
     def do(self, number: int, stop: Stop | None) -> Entry:
         """Return the key of a work unit, and its result."""
         key, piece = self.pieces[number]
-        facts = self.function(self.shared, piece, stop or _never)
+        facts = self.function(self.shared, piece, stop or never)
         if facts is None:
             raise Stopped
         return key, facts
@@ -112,7 +112,3 @@ def run(
         where = "" if journal.path is None else f" and kept in {journal.path}"
         raise Stopped(f"{done:,} of {len(pieces):,} work units are done{where}")
     return [facts for key, _ in pieces if (facts := journal.get(key)) is not None]
-
-
-def _never() -> bool:
-    return False

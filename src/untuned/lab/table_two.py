@@ -216,7 +216,7 @@ def replication(
         _worked,
         Shared((population,), tested, judging),
         pieces,
-        Journal(None if record is None else Path(record)),
+        Journal(record),
         workers=workers,
         progress=progress,
         stop=stop,

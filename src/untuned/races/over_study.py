@@ -12,8 +12,9 @@ import numpy as np
 
 from untuned.collect.engines.engine import Engine, opened
 from untuned.collect.progress import Watch
+from untuned.collect.resuming import NEW_STUDY
 from untuned.collect.rounds import declaration
-from untuned.collect.session import NEW_STUDY, Session
+from untuned.collect.session import Session
 from untuned.collect.study import Study
 from untuned.errors import InvalidInput
 from untuned.judge.judging import GAME, UNIFORM, Judging, whole

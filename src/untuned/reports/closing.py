@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from untuned.races.course import Course, PairCourse
+from untuned.verdicts import NOT_SEPARABLE
 
 #: Pairs that are shown, at most.
 MOST = 6
@@ -27,7 +28,8 @@ def across(course: Course) -> tuple[str, Sequence[float]]:
 
 def sentence(pair: PairCourse) -> str:
     """Return when a pair was decided, and its bounds now."""
-    verdict = f"decided in round {pair.decided + 1}" if pair.decided is not None else "open" if pair.open else "settled"
+    undecided = NOT_SEPARABLE if pair.open else f"{NOT_SEPARABLE}, as the goal allows"
+    verdict = undecided if pair.decided is None else f"decided in round {pair.decided + 1}"
     return f"{verdict}; now {pair.low[-1]:+.3f} to {pair.high[-1]:+.3f}"
 
 

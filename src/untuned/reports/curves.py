@@ -1,11 +1,13 @@
 """What the figures and the page show of trials themselves: learning curves, and scores against hyperparameters."""
 
+import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from untuned.errors import UnknownName
 from untuned.histories import Histories, History
@@ -273,6 +275,8 @@ class Response:
         The number of trials in every bin.
     logarithmic
         Whether factors say more than differences of values.
+    near_one
+        Whether factors of the distance from 1 do: 0.99 and 0.999 are as far apart as 0.9 and 0.99.
     """
 
     labels: tuple[str, ...] | None
@@ -282,6 +286,7 @@ class Response:
     high: Floats
     counts: Ints
     logarithmic: bool
+    near_one: bool
 
 
 def response(history: History, name: str, *, delta: float = 0.05, bins: int = 10) -> Response | None:
@@ -322,6 +327,7 @@ def response(history: History, name: str, *, delta: float = 0.05, bins: int = 10
         np.array([high for _, high in ends]),
         np.array([each.size for each in scores], dtype=np.int64),
         groups.labels is None and _logarithmic(groups.values, history.distributions.get(name, "")),
+        groups.labels is None and _near_one(groups.values, history.distributions.get(name, "")),
     )
 
 
@@ -432,5 +438,24 @@ def _logarithmic(values: Floats, distribution: str) -> bool:
     # What is a number minus a draw is not drawn by factors, whatever the draw is; what is uniform is not either.
     if " - " in distribution or distribution.startswith("U"):
         return False
-    by_factors = any(word in distribution for word in ("ln-uniform", "log", "2^"))
-    return by_factors or float(values.max() / values.min()) > 100.0
+    return _by_factors(distribution) or float(values.max() / values.min()) > 100.0
+
+
+def _near_one(values: Floats, distribution: str) -> bool:
+    """Return whether values were drawn as 1 minus what is drawn by factors."""
+    return distribution.startswith("1 - ") and _by_factors(distribution) and float(values.max()) < 1.0
+
+
+def _by_factors(distribution: str) -> bool:
+    return any(word in distribution for word in ("ln-uniform", "log", "2^"))
+
+
+def from_one(values: ArrayLike) -> Floats:
+    """Return places on an axis on which 0.9, 0.99 and 0.999 are at 1, 2 and 3."""
+    places: Floats = -np.log10(1.0 - np.asarray(values))
+    return places
+
+
+def near_one_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return numbers between two places on that axis, with their labels."""
+    return [(float(k), f"{1.0 - 10.0**-k:.12g}") for k in range(math.ceil(low), math.floor(high) + 1)]

@@ -58,16 +58,7 @@ class Report:
     @cached_property
     def html(self) -> str:
         """The page: one self-contained document, which needs no network."""
-        return page(
-            self.evaluation,
-            title=self.title,
-            command=self.command,
-            version=self.version,
-            compare_with=self.compare_with,
-            histories=self.histories,
-            plans=self.plans,
-            race=self.race,
-        )
+        return page(self)
 
     def save(self, path: str | Path, *, formats: tuple[str, ...] = ("pdf",), workers: int = 1) -> list[Path]:
         """Write the page, or a folder with the page, all tables, all figures and the numbers; return what was written.

@@ -46,7 +46,8 @@ def _best(evaluation: Evaluation) -> str:
         rest = "the other one" if others == 1 else f"each of the other {others:,}"
         return f"{first[0]} performs best: it is better than {rest}."
     if not others:
-        return "no algorithm can be declared best yet: no two of them are separable."
+        count = "two" if len(first) == 2 else f"{len(first):,}"
+        return f"no algorithm can be declared best yet: the {count} are {NOT_SEPARABLE}."
     rest = "the other one is" if others == 1 else f"the other {others:,} are"
     return f"the best is {listed(first, 'or')} ({NOT_SEPARABLE}); {rest} ruled out."
 

@@ -128,11 +128,11 @@ class Agreement:
 
     def sentence(self, what: str) -> str:
         """Return the summary as a sentence; ``what`` names what was compared."""
-        by_chance = [2.0 * float(stats.norm.sf(limit)) * self.compared for limit in (2.0, 3.0)]
+        by_chance = 2.0 * float(stats.norm.sf(2.0)) * self.compared
+        verb = "is" if self.beyond_two == 1 else "are"
         return (
-            f"{self.compared} {what} compared: {self.beyond_two} beyond 2 standard errors, where chance alone gives "
-            f"{by_chance[0]:.1f}, and {self.beyond_three} beyond 3, where it gives {by_chance[1]:.1f}; root mean "
-            f"square z {self.root_mean_square:.2f}, where chance alone gives 1; the furthest {self.largest:+.1f}."
+            f"Of {self.compared} {what} {self.beyond_two} {verb} more than 2 standard errors away from the published, "
+            f"where chance alone gives {by_chance:.1f}."
         )
 
     def facts(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def within_sentence(means: Sequence[MeanComparison]) -> list[str]:
     agree = (
         f"{len(known) - len(outside)} of {len(known)} published mean scores agree with ours within guaranteed intervals"
     )
-    return [f"{agree}, which hold together with 95 %{f'; not {listed(outside)}' if outside else ''}."]
+    return [f"{agree}, which hold together with probability 95 %{f'; not {listed(outside)}' if outside else ''}."]
 
 
 def mean_z(scores: Floats, mean: float) -> float | None:

@@ -19,6 +19,7 @@ from untuned.lab.rates import Rate
 from untuned.lab.table_two import Replicates, Replication
 from untuned.reproduction.published import TRIALS
 from untuned.scores import Ints, spread
+from untuned.statements import decimals
 from untuned.verdicts import listed
 
 Status = Literal["holds", "does not hold", "not decided yet"]
@@ -188,10 +189,12 @@ def _said(found: Evaluation, pairs: Sequence[Names]) -> str:
         (a, b), *_ = pairs
         low, high = found.difference(a, b)
         difference = found.score_a[found.algorithms.index(a)] - found.score_a[found.algorithms.index(b)]
-        return f"{a} less {b}: {difference:+.4f}, in ({low:+.4f}, {high:+.4f}) by {found.method}"
+        places = decimals([(low, high)], 0.0)
+        shown = [f"{number:+.{places}f}" for number in (difference, low, high)]
+        return f"{a} less {b}: {shown[0]}, in ({shown[1]}, {shown[2]}) by {found.method}"
     said = [found.verdict(a, b) for a, b in pairs]
     return (
-        f"of {len(pairs)} pairs {said.count('better')} are decided so and {said.count('worse')} the other way by "
+        f"{said.count('better')} of {len(pairs)} pairs are decided so and {said.count('worse')} the other way by "
         f"{found.method}"
     )
 

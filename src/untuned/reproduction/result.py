@@ -30,7 +30,11 @@ from untuned.scores import spread
 
 
 def _counted(said: Sequence[Status]) -> str:
-    return f"{said.count(HOLDS)} hold, {said.count(NOT)} do not, {said.count(OPEN)} not decided yet"
+    held, not_held, undecided = map(said.count, (HOLDS, NOT, OPEN))
+    return (
+        f"{held} {'holds' if held == 1 else 'hold'}, {not_held} {'does' if not_held == 1 else 'do'} not, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} not decided yet"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +97,19 @@ class Reproduction:
         """Return the results as sentences."""
         said, best = [each.status for each in self.conclusions], [each.best for each in self.conclusions]
         found = [
-            f"{len(said)} conclusions of the paper, {self._about}aggregate scores under the game's weights: "
+            f"{len(said)} conclusions of the paper, {self.about}aggregate scores under the game's weights: "
             f"{_counted(said)}, with {spread(self.evaluation.trials_ae)} trials per cell.",
             f"With equal weights where the game's do not decide: {_counted(best)}.",
         ]
         found += within_sentence(self.means)
-        # Scores have long tails: z-scores of means with few trials would be far from 0 by chance.
-        found += [
-            known.sentence(what)
-            for what, known in self.agreement.items()
-            if known is not None and what != "mean scores"
-        ]
+        # Not of means, whose long tails give large z-scores by chance; nor of Table 2, which is of other algorithms.
+        if (scores := self.agreement["aggregate scores"]) is not None:
+            found.append(scores.sentence("aggregate scores"))
         if self.rates:
-            found.append("The paper made Table 2 with a Parl2 that began with a smaller step size: it need not agree.")
+            found.append(
+                "Table 2 need not agree: the paper made it with a Parl2 that began with a smaller step size. It is "
+                "compared figure by figure in the tables."
+            )
         if not self.comparable:
             found.append(
                 f"The paper's aggregate scores are on all {len(NAMES)} environments: with these "
@@ -114,10 +118,10 @@ class Reproduction:
         return found
 
     @property
-    def _about(self) -> str:
+    def about(self) -> str:
         """The environments of the statements, where they are not all of the paper's."""
         m = len(self.evaluation.environments)
-        return "" if m == len(NAMES) else f"looked at on {m} of its {len(NAMES)} environments, "
+        return "" if m == len(NAMES) else f"on only {m} of its {len(NAMES)} environments, "
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table: the name of its file, and the table."""

@@ -133,7 +133,7 @@ class Delimited:
                 f"line {number} of {self.file.name} has a carriage return that does not end it: put names with line "
                 "breaks in quotation marks, and end all lines alike"
             )
-        if b'"' not in data[at : at + PIECE]:
+        if at == len(data):
             raise InvalidInput(
                 f"line {number} of {self.file.name} has more than {PIECE >> 20} MB: it is not a table with one row per "
                 "trial"
@@ -312,6 +312,9 @@ def _lines(data: bytes) -> int:
 
 
 def _check_text(name: str, data: bytes, line: int) -> None:
+    if (at := data.find(b"\0")) >= 0:
+        line += data.count(b"\n", 0, at)
+        raise InvalidInput(f"{name} is not text: line {line} has a zero byte. Save it as CSV in UTF-8")
     try:
         data.isascii() or data.decode("utf-8")
     except UnicodeDecodeError as error:

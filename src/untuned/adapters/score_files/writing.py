@@ -49,7 +49,7 @@ def write_scores(source: Any, out: str | Path, **options: Any) -> str:
 
 
 def _long(source: Any, options: dict[str, Any]) -> "tuple[polars.DataFrame, str]":
-    from untuned.collect.session import is_study
+    from untuned.collect.study_folders import is_study
 
     paths = as_paths(source)
     if any(is_study(path) for path in paths):

@@ -154,7 +154,7 @@ def run_into(
     kept = Flushed(sink, watch)
     with contextlib.ExitStack() as ending:
         ending.callback(kept.flush)
-        results = engine.run(work, todo, stop or _never)
+        results = engine.run(work, todo, stop or never)
         if hasattr(results, "close"):
             # The engine ends its workers here, also after an error of the sink.
             ending.callback(results.close)
@@ -164,7 +164,8 @@ def run_into(
                 kept.add(finished)
 
 
-def _never() -> bool:
+def never() -> bool:
+    """Return False: what runs is not stopped."""
     return False
 
 

@@ -406,19 +406,20 @@ def _interrupts_blocked() -> Iterator[None]:
 
 def _serve(pipe: Connection, parent: int, mark: str) -> None:
     """Do work on request; the main function of the process."""
+    # A Ctrl-C that came until now was for the parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setsid"):
         # Its children can then be killed with it; and signals for the parent's group reach only the parent.
         os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # The parent gets them too, and decides.
-        signal.signal(number, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        # Processes that an algorithm starts inherit no blocked signal.
+        # Processes that an algorithm starts inherit no signal that is blocked or ignored: it could not end them. If a
+        # signal ends this process, the parent gets it too and stops, or retries the number.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if os.environ.get(_SAFE_PATH) == _OURS:
         # Programs that an algorithm starts find their modules as usual.
         del os.environ[_SAFE_PATH]
-    threading.Thread(target=_end_with, args=(parent, mark), daemon=True, name="parent").start()
+    watch = threading.Thread(target=_end_with, args=(parent, mark), daemon=True, name="parent")
+    watch.start()
     # An algorithm's output would disturb the display, and the output that other programs read.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -430,7 +431,7 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
         try:
             key, asked = pipe.recv()
         except (EOFError, OSError):
-            return
+            break
         answer: object = None
         try:
             if isinstance(asked, bytes):
@@ -450,7 +451,9 @@ def _serve(pipe: Connection, parent: int, mark: str) -> None:
         try:
             send_answer(pipe, bytes.fromhex(mark), answer)
         except OSError:
-            return
+            break
+    # The parent has ended, and the thread has to end what the algorithm started. Or the algorithm closed the pipe.
+    watch.join(2.0 * _PARENT_POLL)
 
 
 def _loaded(known: dict[int, Work[Any]], key: int, packed: bytes) -> str | None:
@@ -482,11 +485,18 @@ def _done(work: Work[Any], numbers: Sequence[int], fresh: bool) -> "list[Any] | 
     if work.memory is None:
         return [work.do(number, None) for number in numbers]
     (number,) = numbers
-    if taken() >= work.memory:
+    try:
+        before = taken()
+    except OSError:
+        if fresh:
+            raise
+        # Earlier numbers left no file descriptor to look with.
+        return _Short(None, fresh)
+    if before >= work.memory:
         if fresh:
             raise InvalidInput(
                 f"memory: a trial of {work.name} may take {written(work.memory)}, and its process takes "
-                f"{taken() >> 20} MiB before it begins: declare more"
+                f"{before >> 20} MiB before it begins: declare more"
             )
         return _Short(None, fresh)
     begin = time.monotonic()

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from untuned.collect.store import schema
+from untuned.collect.store.cells import CHUNK, Cells, Names
 from untuned.collect.store.connection import MALFORMED, connect, explained
+from untuned.collect.store.database import RESULTS_NAME, Database
 from untuned.collect.store.digests import cell_name
 from untuned.collect.store.lock import WriterLock
 from untuned.collect.store.rows import Row, decode
-from untuned.collect.store.store import RESULTS_NAME, Names, Store, Verified
+from untuned.collect.store.store import Store, Verified
+from untuned.collect.store.writing import copy
 from untuned.collect.trial import label
 from untuned.errors import StoreError
-
-#: Rows read at a time.
-_CHUNK = 1000
 
 #: A row, and what is wrong with it.
 Checked = tuple[Row, str | None]
@@ -26,28 +26,28 @@ Checked = tuple[Row, str | None]
 
 def damage_of(store: Store, tell: Verified | None = None) -> tuple[str, ...]:
     """Return what is damaged in a store, as `Store.damage`."""
+    cells, database = store._cells, store._database
     found: list[str] = []
     total = 0
-    with _noted(found), store._reading():
-        found += [str(each) for (each,) in store._connection.execute("PRAGMA integrity_check(100)")]
-        (total,) = store._connection.execute("SELECT count(*) FROM score").fetchone()
+    with _noted(found), database.reading():
+        found += [str(each) for (each,) in database.connection.execute("PRAGMA integrity_check(100)")]
+        (total,) = database.connection.execute("SELECT count(*) FROM score").fetchone()
     found = [each for each in found if each != "ok"]
-    cells: list[Names] = []
+    names: list[Names] = []
     with _noted(found):
-        cells = _cells(store)
+        names = _names(database)
         store.race_log()
-    for done, (_, complaint) in enumerate(_every_row(store, cells), start=1):
+    for done, (_, complaint) in enumerate(_every_row(cells, names), start=1):
         if complaint is not None:
             found.append(complaint)
         # Returns may take a second each.
         if tell is not None and (done % 100 == 0 or done == total):
             tell(done, total)
-    if cells and not found:
+    if names and not found:
         # Every row is as it was written: are all of them there?
-        with _noted(found):
-            store.counts()
-            with store._reading():
-                store._all_scores()
+        with _noted(found), database.reading():
+            cells.counts()
+            cells.scores()
     return tuple(dict.fromkeys(found))
 
 
@@ -94,19 +94,23 @@ def repaired(folder: Path, tell: Verified | None = None) -> Repaired:
     try:
         with explained(path), contextlib.closing(connect(path, write=True)) as connection:
             schema.check_is_store(connection, str(path), schema.STEPS)
-            store = Store(folder, connection, lock)
+            database = Database(folder, connection, lock)
+            store = Store(database)
             facts = store.facts
-            with store._reading():
-                race = store._race()
+            with database.reading():
+                race = database.race()
             damage = damage_of(store, tell)
-            stored = _stored(store)
+            stored = _stored(database)
             if not damage:
                 return Repaired(folder, stored, 0, (), None)
             shutil.rmtree(new, ignore_errors=True)
             with Store.create(new, facts) as fresh:
-                kept = _copied(store, race, fresh)
+                with fresh._database.writing():
+                    fresh._database.insert_race(race)
+                rows = _every_row(store._cells, _names(database))
+                kept = copy(fresh._cells, (row for row, complaint in rows if complaint is None))
         with explained(path):
-            original = next(each for each in _names(folder) if not each.exists())
+            original = next(each for each in _places(folder) if not each.exists())
             for ending in ("", "-wal"):
                 if (now := path.with_name(path.name + ending)).exists():
                     shutil.copyfile(now, original.with_name(original.name + ending))
@@ -120,33 +124,26 @@ def repaired(folder: Path, tell: Verified | None = None) -> Repaired:
     return Repaired(folder, kept, max(stored - kept, 0), damage, original)
 
 
-def _names(folder: Path) -> Iterator[Path]:
+def _places(folder: Path) -> Iterator[Path]:
     """Yield names for the damaged file."""
     yield folder / f"{RESULTS_NAME}.damaged"
     yield from (folder / f"{RESULTS_NAME}.damaged-{number}" for number in itertools.count(2))
 
 
-def _stored(store: Store) -> int:
+def _stored(database: Database) -> int:
     """Return how many trials were stored, as far as that can be known."""
-    with contextlib.suppress(StoreError), store._reading():
-        known = store._digests()
+    with contextlib.suppress(StoreError), database.reading():
+        known = database.digests()
         if known is not None:
             return sum(each.trials for name, each in known.items() if name.startswith("["))
-        (count,) = store._connection.execute("SELECT count(*) FROM score").fetchone()
+        (count,) = database.connection.execute("SELECT count(*) FROM score").fetchone()
         return int(count)
     return 0
 
 
-def _cells(store: Store) -> list[Names]:
-    study = store._facts()
+def _names(database: Database) -> list[Names]:
+    study = database.facts()
     return list(itertools.product(study.algorithms, study.environments))
-
-
-def _copied(store: Store, race: tuple[str, ...], fresh: Store) -> int:
-    """Copy the log of a race and all intact trials to another store, and return how many trials that are."""
-    with fresh._writing():
-        fresh._insert_race(race)
-    return fresh._copy(row for row, complaint in _every_row(store, _cells(store)) if complaint is None)
 
 
 @contextlib.contextmanager
@@ -160,22 +157,23 @@ def _noted(found: list[str]) -> Iterator[None]:
         found.append(inner[1] if inner else str(error))
 
 
-def _every_row(store: Store, cells: Sequence[Names]) -> Iterator[tuple[Row, str | None]]:
+def _every_row(cells: Cells, names: Sequence[Names]) -> Iterator[tuple[Row, str | None]]:
     """Yield all rows, and what is wrong with each; rows that cannot be read at all are empty."""
-    for algorithm, environment in cells:
-        read = _chunk if _in_order(store, algorithm, environment) else _scanned
+    for algorithm, environment in names:
+        read = _chunk if _in_order(cells, algorithm, environment) else _scanned
         start: int | None = 0
         while start is not None:
-            rows, start = read(store, algorithm, environment, start)
+            rows, start = read(cells, algorithm, environment, start)
             yield from rows
 
 
-def _in_order(store: Store, algorithm: str, environment: str) -> bool:
+def _in_order(cells: Cells, algorithm: str, environment: str) -> bool:
     """Return whether the trials of a cell can be found by their numbers; also where they cannot be read."""
     query = "SELECT trial FROM score WHERE algorithm = ? AND environment = ?"
-    with contextlib.suppress(StoreError), store._reading():
-        numbers = [number for (number,) in store._connection.execute(query, store._cell(algorithm, environment))]
-        known = store._digests(cell_name(algorithm, environment))
+    with contextlib.suppress(StoreError), cells.database.reading():
+        found = cells.database.connection.execute(query, cells.ids(algorithm, environment))
+        numbers = [number for (number,) in found]
+        known = cells.database.digests(cell_name(algorithm, environment))
         if known and len(numbers) < sum(each.trials for each in known.values()):
             return False
         return all(isinstance(each, int) for each in numbers) and all(
@@ -184,26 +182,26 @@ def _in_order(store: Store, algorithm: str, environment: str) -> bool:
     return True
 
 
-def _scanned(store: Store, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
+def _scanned(cells: Cells, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
     """Return the rows of a cell from a place on, as they lie in the file, and the place to continue with."""
     try:
-        with store._reading():
-            rows = store._read(algorithm, environment, start, _CHUNK, scan=True)
+        with cells.database.reading():
+            rows = cells.checked(algorithm, environment, start, CHUNK, scan=True)
     except StoreError:
-        rows = _scanned_one_by_one(store, algorithm, environment, start)
+        rows = _scanned_one_by_one(cells, algorithm, environment, start)
     checked = [(row, complaint or _not_decoded(row)) for row, complaint in rows]
     # Where nothing can be read, there may be no end.
-    more = len(rows) >= _CHUNK and any(row for row, _ in rows)
+    more = len(rows) >= CHUNK and any(row for row, _ in rows)
     return checked, start + len(rows) if more else None
 
 
-def _scanned_one_by_one(store: Store, algorithm: str, environment: str, start: int) -> list[Checked]:
+def _scanned_one_by_one(cells: Cells, algorithm: str, environment: str, start: int) -> list[Checked]:
     """Return the rows of a cell as `_scanned`, where some of the next ones cannot be read."""
     rows: list[Checked] = []
-    for place in range(start, start + _CHUNK):
+    for place in range(start, start + CHUNK):
         try:
-            with store._reading():
-                found = store._read(algorithm, environment, place, 1, scan=True)
+            with cells.database.reading():
+                found = cells.checked(algorithm, environment, place, 1, scan=True)
         except StoreError:
             found = [({}, f"a trial of {algorithm!r} on {environment!r} cannot be read")]
         if not found:
@@ -212,37 +210,37 @@ def _scanned_one_by_one(store: Store, algorithm: str, environment: str, start: i
     return rows
 
 
-def _chunk(store: Store, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
+def _chunk(cells: Cells, algorithm: str, environment: str, start: int) -> tuple[list[Checked], int | None]:
     """Return the rows of a cell from a trial's number on, and the number to continue with; None at the end."""
     try:
-        with store._reading():
-            rows = store._read(algorithm, environment, start, _CHUNK)
+        with cells.database.reading():
+            rows = cells.checked(algorithm, environment, start, CHUNK)
     except StoreError:
-        rows = _one_by_one(store, algorithm, environment, start)
+        rows = _one_by_one(cells, algorithm, environment, start)
     numbers = [row["trial"] for row, _ in rows if row]
     if not all(isinstance(number, int) for number in numbers) or any(
         one >= other for one, other in itertools.pairwise([start - 1, *numbers])
     ):
         return [({}, f"the trials of {algorithm!r} on {environment!r} from {start} on are out of order")], None
     checked = [(row, complaint or _not_decoded(row)) for row, complaint in rows]
-    return checked, numbers[-1] + 1 if len(rows) >= _CHUNK and numbers else None
+    return checked, numbers[-1] + 1 if len(rows) >= CHUNK and numbers else None
 
 
-def _one_by_one(store: Store, algorithm: str, environment: str, start: int) -> list[Checked]:
+def _one_by_one(cells: Cells, algorithm: str, environment: str, start: int) -> list[Checked]:
     """Return the rows of a cell where some of the next ones cannot be read."""
     rows: list[Checked] = []
     lost = f"the trials of {algorithm!r} on {environment!r} from {start} on cannot be read"
     try:
-        with store._reading():
-            key = (*store._cell(algorithm, environment), start)
+        with cells.database.reading():
+            key = (*cells.ids(algorithm, environment), start)
             query = "SELECT trial FROM score WHERE algorithm = ? AND environment = ? AND trial >= ? ORDER BY trial"
-            numbers = [number for (number,) in store._connection.execute(query, key)]
+            numbers = [number for (number,) in cells.database.connection.execute(query, key)]
     except StoreError:
         return [({}, lost)]
     for number in numbers:
         try:
-            with store._reading():
-                rows += store._read(algorithm, environment, number, 1)
+            with cells.database.reading():
+                rows += cells.checked(algorithm, environment, number, 1)
         except StoreError:
             rows.append(({}, f"{label(algorithm, environment, number)} cannot be read"))
     return rows

@@ -150,7 +150,15 @@ def _encoded_text(value: Any) -> str | None:
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
+def _encoded_failure(value: Any) -> str | None:
+    text = _encoded_text(value)
+    # With a zero byte an exported table would not be text.
+    return None if text is None else text.replace("\0", "\\0")
+
+
 def _encoder(column: Column) -> Callable[[Any], Any]:
+    if column.name == "failure":
+        return _encoded_failure
     if column.kind is int:
         return lambda value: checked_size(column.name, value, 0, LARGEST)
     of_kind: dict[type, Callable[[Any], Any]] = {float: _encoded_number, bool: bool, str: _encoded_text}

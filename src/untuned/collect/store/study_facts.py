@@ -152,14 +152,19 @@ def _lasting(entry: Any) -> Any:
     return {key: value for key, value in entry.items() if key != "trials"}
 
 
+def entry_of(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of an algorithm or environment, of which the name alone may be given."""
+    return {"name": given} if isinstance(given, str) else dict(given)
+
+
 def _entries(field: str, listed: object) -> dict[str, dict[str, Any]]:
     """Return the facts of each, by name."""
     entries: dict[str, dict[str, Any]] = {}
     if not isinstance(listed, list) or not listed:
         raise InvalidInput(f"{field} of the facts are {listed!r}: pass a list of names, or of mappings with a 'name'")
     for each in listed:
-        entry = {"name": each} if isinstance(each, str) else each
-        name = entry.get("name") if isinstance(entry, dict) else None
+        entry = entry_of(each) if isinstance(each, str | dict) else {}
+        name = entry.get("name")
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput(f"{field} of the facts have {each!r} among them: pass names, or mappings with a 'name'")
         if name in entries:

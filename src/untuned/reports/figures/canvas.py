@@ -159,6 +159,24 @@ def legend_below(figure: Figure, names: Sequence[str], styles: Mapping[str, Styl
     legend(figure, handles(names, styles), names, loc="outside lower center", ncols=columns, **options)
 
 
+def algorithm_legend(
+    ax: "Axes",
+    names: Sequence[str],
+    styles: Mapping[str, Style],
+    *,
+    below: bool,
+    corner: str,
+    size: float,
+    **options: Any,
+) -> None:
+    """Put a legend of algorithms under the whole figure, or into a corner of Axes in letters of a size."""
+    figure = ax.get_figure(root=True)
+    if below and figure is not None:
+        legend_below(figure, names, styles, **options)
+    else:
+        legend(ax, handles(names, styles), names, loc=corner, fontsize=size, **options)
+
+
 def tidy(axes: "Sequence[Axes]") -> None:
     """Keep labels that a grid's axes share only on those at its rim."""
     for number, ax in enumerate(axes):

@@ -1,7 +1,7 @@
 """Distributions of scores with bands: as quantile functions, and as distribution functions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.ticker import FixedLocator
@@ -14,12 +14,11 @@ from untuned.reports.figures.canvas import (
     COLUMN,
     GREY,
     SMALL,
+    algorithm_legend,
     axes_or_new,
     drawing,
     grid,
-    handles,
     legend,
-    legend_below,
     line_options,
     name_grid,
     sparse,
@@ -178,8 +177,9 @@ def trials_effect(
         ax.set_title(f"{short(algorithm)} on {short(environment)}", loc="left")
         entries, labels = ax.get_legend_handles_labels()
         describe(ax, f"Each band holds with probability {percent(evaluation.delta)}.")
-        if own:
-            legend(_figure(ax), entries, labels, loc="outside lower center", ncols=3)
+        figure = ax.get_figure(root=True)
+        if own and figure is not None:
+            legend(figure, entries, labels, loc="outside lower center", ncols=3)
         else:
             legend(ax, entries, labels, loc="lower right")
     return ax
@@ -301,10 +301,7 @@ def _one(
         draw(ax, evaluation, environment, names, known)
         looks = styles(evaluation.algorithms)
         describe(ax, together(evaluation, known))
-        if own:
-            legend_below(_figure(ax), names, looks)
-        else:
-            legend(ax, handles(names, looks), names, loc=corner, fontsize=SMALL - 0.5)
+        algorithm_legend(ax, names, looks, below=own, corner=corner, size=SMALL - 0.5)
     return ax
 
 
@@ -326,11 +323,7 @@ def _many(
         name_grid(axes, places)
         for each in axes:
             describe(each, together(evaluation, known))
-        if ax is None:
-            legend_below(_figure(axes[0]), evaluation.algorithms, looks)
-        else:
-            entries = handles(evaluation.algorithms, looks)
-            legend(axes[0], entries, evaluation.algorithms, loc=corner, fontsize=SMALL - 1)
+        algorithm_legend(axes[0], evaluation.algorithms, looks, below=ax is None, corner=corner, size=SMALL - 1)
     return axes
 
 
@@ -356,7 +349,3 @@ def _name(ax: "Axes", environment: str, measured: Sequence[str], algorithms: Seq
 def _faint(count: int) -> float:
     """Return the opacity of bands: where many overlap, lines must stay visible."""
     return min(0.15, 0.6 / max(count, 1))
-
-
-def _figure(ax: "Axes") -> Any:
-    return ax.get_figure(root=True)

@@ -13,13 +13,11 @@ from untuned.reports.figures.canvas import (
     COLUMN,
     GREY,
     SMALL,
+    algorithm_legend,
     axes_or_new,
     decimal_formatter,
     drawing,
     grid,
-    handles,
-    legend,
-    legend_below,
     line_options,
     name_grid,
     sparse,
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DELTA = 0.05
+#: Fewer trials than this do not bound their median on both sides.
+_BOUNDED = 6
 
 
 def learning_curves(
@@ -72,11 +72,7 @@ def learning_curves(
         note = _note(histories, _draw(ax, histories, environment, names, looks))
         describe(ax, _INTERVALS)
         ax.set_title(short(environment), loc="left")
-        figure = ax.get_figure(root=True)
-        if own and figure is not None:
-            legend_below(figure, names, looks, title=note)
-        else:
-            legend(ax, handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 0.5)
+        algorithm_legend(ax, names, looks, below=own, corner="lower right", size=SMALL - 0.5, title=note)
     return ax
 
 
@@ -120,11 +116,7 @@ def learning_curve_grid(
         describe(axes[0], _INTERVALS)
         tidy(axes)
         name_grid(axes, places)
-        figure = axes[0].get_figure(root=True)
-        if ax is None and figure is not None:
-            legend_below(figure, names, looks, title=note)
-        else:
-            legend(axes[0], handles(names, looks), names, loc="lower right", title=note, fontsize=SMALL - 1)
+        algorithm_legend(axes[0], names, looks, below=ax is None, corner="lower right", size=SMALL - 1, title=note)
     return axes
 
 
@@ -183,12 +175,7 @@ def sample_efficiency(
         count = len(found.environments)
         ax.set_title(short(found.environments[0]) if count == 1 else f"{count} environments, equal weights", loc="left")
         note = "\n".join(["estimates; no interval", *(textwrap.fill(each, 58) for each in found.left_out(short))])
-        figure = ax.get_figure(root=True)
-        if own and figure is not None:
-            legend_below(figure, found.algorithms, looks, title=note)
-        else:
-            entries = handles(found.algorithms, looks)
-            legend(ax, entries, found.algorithms, loc="lower right", title=note, fontsize=SMALL - 0.5)
+        algorithm_legend(ax, found.algorithms, looks, below=own, corner="lower right", size=SMALL - 0.5, title=note)
     return ax
 
 
@@ -266,4 +253,5 @@ def _note(histories: Histories, trials: Sequence[int]) -> str:
         return "no returns were kept"
     fewest, most = min(trials), max(trials)
     count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"median of {count} {trials_in(histories)}"
+    bands = " and its interval" if most >= _BOUNDED else ""
+    return f"median of {count} {trials_in(histories)}{bands}"

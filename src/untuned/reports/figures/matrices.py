@@ -212,7 +212,7 @@ def draw_weights(evaluation: Evaluation, ax: "Axes | None", letters: int) -> "Ax
                 for r in range(columns):
                     # A cell without weight stays empty, so that the others stand out.
                     if q_er[e, r] > 0.0:
-                        colour = "black" if q_er[e, r] >= 0.0005 else "0.6"
+                        colour = "black" if q_er[e, r] >= 0.0005 else GREY
                         _print(ax, r, e, _percent(q_er[e, r]), fontsize=size, color=colour)
         # Sums are what counts, and are printed at any size.
         for e, total in enumerate(q_er.sum(axis=1)):
@@ -312,7 +312,13 @@ def _print(ax: "Axes", x: float, y: float, text: str, **options: Any) -> None:
 
 
 def _interval(low: float, high: float) -> str:
-    return f"{low:+.2f}, {high:+.2f}".replace("-", "\N{MINUS SIGN}")
+    """Return an interval; the end that decides is not rounded to zero."""
+    ends = f"{low:+.{_decimals(low, low > 0.0)}f}", f"{high:+.{_decimals(high, high < 0.0)}f}"
+    return ", ".join(ends).replace("-", "\N{MINUS SIGN}")
+
+
+def _decimals(end: float, decides: bool) -> int:
+    return next((places for places in (2, 3) if not decides or round(end, places)), 4)
 
 
 def _percent(weight: float | np.float64 | Floats) -> str:

@@ -13,13 +13,11 @@ from untuned.reports.figures.canvas import (
     GREY,
     PALE,
     SMALL,
+    algorithm_legend,
     axes_or_new,
     decimal_formatter,
     drawing,
     fitting,
-    handles,
-    legend,
-    legend_below,
     line_options,
     room,
     sparse,
@@ -80,11 +78,7 @@ def performance_profile(found: Summaries, *, kind: str | None = None, ax: "Axes 
         ax.set_xlabel("normalised score")
         ax.set_ylabel(_SHARES[profile.name])
         describe(ax, f"Bands aim at {percent(found.delta)} at each threshold, approximate.")
-        figure = ax.get_figure(root=True)
-        if own and figure is not None:
-            legend_below(figure, names, looks)
-        else:
-            legend(ax, handles(names, looks), names, loc="best", fontsize=SMALL - 0.5)
+        algorithm_legend(ax, names, looks, below=own, corner="best", size=SMALL - 0.5)
     return ax
 
 

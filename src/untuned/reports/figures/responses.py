@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from untuned.errors import InvalidInput, UnknownName
 from untuned.evaluation import percent
 from untuned.histories import Histories, History
-from untuned.reports.curves import algorithms_in, environments_in, grouped, response
+from untuned.reports.curves import algorithms_in, environments_in, from_one, grouped, near_one_ticks, response
 from untuned.reports.figures.canvas import (
     COLUMN,
     GREY,
@@ -32,6 +32,9 @@ _BINS = 10
 _IN_A_BIN = 8
 #: Trials that are drawn as points: the first ones, which no result has chosen.
 MOST_POINTS = 2_000
+_FEW_POINTS = 200
+#: The largest number that is drawn where factors of the distance from 1 count.
+_ALMOST_ONE = 1.0 - 1e-15
 _POINTS = "#56B4E9"
 _MEDIAN = "#882255"
 
@@ -137,10 +140,11 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
         within(scores, view),
         linestyle="none",
         marker=".",
-        markersize=2.5,
+        # Few points are to be seen one by one, many together.
+        markersize=4.0 if at.size <= _FEW_POINTS else 2.5,
         markeredgewidth=0,
         color=_POINTS,
-        alpha=0.6,
+        alpha=0.9 if at.size <= _FEW_POINTS else 0.6,
         # A picture in the picture: thousands of points would make a file large and slow.
         rasterized=True,
         zorder=1,
@@ -168,6 +172,13 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if decades > 1.5 else (1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
+    elif found.near_one:
+        low, high = (float(end(from_one(groups.values))) for end in (np.min, np.max))
+        margin = 0.05 * (high - low) or 0.1
+        ax.set_xscale("function", functions=(lambda x: from_one(np.minimum(x, _ALMOST_ONE)), lambda u: 1.0 - 10.0**-u))
+        ax.set_xlim(*(1.0 - 10.0 ** -np.array([low - margin, high + margin])))
+        ticks = near_one_ticks(low - margin, high + margin)
+        ax.set_xticks([1.0 - 10.0**-place for place, _ in ticks], [text for _, text in ticks])
     else:
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.locator_params(axis="x", nbins=5)

@@ -14,7 +14,7 @@ from untuned.reports.bands import bands
 from untuned.reports.closing import across, chosen, ticks
 from untuned.reports.curves import learning_curve, response, sample_efficiency
 from untuned.reports.figures.score_axis import view_of
-from untuned.reports.hasse_layout import layered
+from untuned.reports.hasse_layout import bundled, layered
 from untuned.reports.page.drawing import LARGEST
 from untuned.reports.page.names import isolated
 from untuned.scores import Floats
@@ -27,6 +27,9 @@ _MOST_RESPONSES = 1_000
 #: With fewer trials per cell every one is a point; also with up to so many where no band bounds as much as half of the
 #: quantiles.
 FEW, _FEW_WITHOUT_BANDS = 30, 100
+#: Of more algorithms the best ones alone have lines: more cannot be told apart.
+MOST_LINES = 12
+_MOST_IN_ORDER = 16
 #: Scores that are told exactly when one points at them; of more, what the picture shows.
 _EXACT = 20_000
 
@@ -80,12 +83,20 @@ def _aggregate(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _order_diagram(evaluation: Evaluation) -> dict[str, Any]:
-    places = layered(len(evaluation.algorithms), evaluation.pairs.covers())
-    level = {a: number for number, members in enumerate(places.levels) for a in members}
+def _order_diagram(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return where the nodes and lines of the order go; None where it says nothing or has too many lines to follow."""
+    if not 2 < len(evaluation.algorithms) <= _MOST_IN_ORDER or not evaluation.pairs.better_ab.any():
+        return None
+    # Numbered by rank, which decides what is on the left where nothing else does.
+    order = evaluation.order
+    place = {a: number for number, a in enumerate(order)}
+    count, edges = bundled(len(order), [(place[a], place[b]) for a, b in evaluation.pairs.covers()])
+    places = layered(count, edges)
+    level = {node: number for number, members in enumerate(places.levels) for node in members}
     return {
+        "order": list(order),
         "x": _short(places.x),
-        "level": [level[a] for a in range(len(level))],
+        "level": [level[node] for node in range(count)],
         "lines": [[[_digits(x), number] for x, number in line] for line in places.lines],
         "width": _digits(places.width),
     }
@@ -102,8 +113,9 @@ def levels(cells: int) -> Floats:
 
 def _distributions(evaluation: Evaluation) -> dict[str, Any]:
     found = bands(evaluation)
-    chosen = levels(len(found))
+    chosen = levels(min(len(found), MOST_LINES * len(evaluation.environments)))
     shares = evaluation.percentiles.z_aer.mean(axis=2)
+    best = _with_lines(evaluation)
     panels = []
     for e, environment in enumerate(evaluation.environments):
         there = {
@@ -120,6 +132,7 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
                 "series": [
                     {"a": a, **(_points(evaluation, a, e) if few else _quantiles(band, chosen))}
                     for a, band in there.items()
+                    if few or a in best
                 ],
                 "view": _short(np.clip((view.low, view.high), -LARGEST, LARGEST)),
                 "ends": _short((view.lowest, view.highest)),
@@ -127,6 +140,11 @@ def _distributions(evaluation: Evaluation) -> dict[str, Any]:
             }
         )
     return {"levels": _short(chosen), "panels": panels}
+
+
+def _with_lines(evaluation: Evaluation) -> frozenset[int]:
+    """Return the algorithms that have lines in charts."""
+    return frozenset(evaluation.each_ranking[0].order[:MOST_LINES])
 
 
 def _quantiles(band: Band, chosen: Floats) -> dict[str, Any]:
@@ -155,10 +173,12 @@ def _points(evaluation: Evaluation, a: int, e: int) -> dict[str, Any]:
 
 def _curves(evaluation: Evaluation, histories: Histories) -> list[dict[str, Any]]:
     points = int(np.clip(_NUMBERS / max(3 * len(histories.cells), 1), _LEAST_EPISODES, _MOST_EPISODES))
+    best = sorted(_with_lines(evaluation))
     panels = []
     for environment in evaluation.environments:
         series = []
-        for a, algorithm in enumerate(evaluation.algorithms):
+        for a in best:
+            algorithm = evaluation.algorithms[a]
             history = histories.cells.get((algorithm, environment))
             curve = None if history is None else learning_curve(history, delta=evaluation.delta, points=points)
             if curve is not None:
@@ -186,8 +206,9 @@ def _efficiency(evaluation: Evaluation, histories: Histories) -> dict[str, Any] 
         "left_out": found.left_out(isolated),
         "x": _short(found.x),
         "series": [
-            {"a": evaluation.algorithms.index(name), "y": _short(scores)}
-            for name, scores in zip(found.algorithms, found.score_ax, strict=True)
+            {"a": a, "y": _short(scores)}
+            for a, scores in zip(map(evaluation.algorithms.index, found.algorithms), found.score_ax, strict=True)
+            if a in _with_lines(evaluation)
         ],
     }
 
@@ -217,6 +238,7 @@ def _responses(evaluation: Evaluation, histories: Histories) -> list[dict[str, A
                             "low": _short(shown.low),
                             "high": _short(shown.high),
                             "log": shown.logarithmic,
+                            "near_one": shown.near_one,
                         }
                     )
     return sorted(found, key=lambda each: (each["a"], each["e"]))

@@ -15,12 +15,12 @@ from untuned.reports.citing import citation
 from untuned.reports.closing import chosen, sentence
 from untuned.reports.curves import trials_in
 from untuned.reports.page import drawing
-from untuned.reports.page.charts import FEW, median
+from untuned.reports.page.charts import FEW, MOST_LINES, median
 from untuned.reports.page.names import isolated
 from untuned.reports.sentences import answer, leaders, question, scoring, weighing
 from untuned.reports.styles import styles
 from untuned.reports.tables.content import HOLDS_UP_TO, mean_digits, times
-from untuned.reports.tables.digits import digits
+from untuned.reports.tables.digits import digits_of_scores
 from untuned.scores import Floats, Ints, spread
 from untuned.statements import OPPOSITE, VACUOUS, approximation, direct, failed, next_steps, says_nothing
 from untuned.verdicts import NOT_SEPARABLE, listed
@@ -33,7 +33,8 @@ _DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 
 _OPEN, _NAMED = 6, 3
 #: What settings mean that no option has the name of.
 _EXPLAINED = {
-    "slack": " (how much wider bounds may be than need be: the solver of the game stopped there)",
+    "slack": " (the solver of the game stopped here: bounds are wider by this at most)",
+    "shares": " (of delta, for each ranking)",
     "functional": " (the share of delta for the bound on averages)",
     "refine": " (cases that were examined at most for an undecided pair)",
     "payoff": " (how ties count)",
@@ -59,6 +60,7 @@ def content(
     weighed = evaluation.each_ranking[-1]
     looks = [styles(evaluation.algorithms)[name] for name in evaluation.algorithms]
     environments = _environments(weighed, charts)
+    duels = evaluation.each_ranking[0].head_to_head_rows()
     return {
         "look": drawing.style_sheet(looks),
         "definitions": drawing.definitions(looks),
@@ -81,7 +83,7 @@ def content(
             *(line for line in readable.comparison if not line.startswith(OPPOSITE)),
             *direct(readable),
         ],
-        "head_to_head": evaluation.each_ranking[0].head_to_head_rows(),
+        "head_to_head": _shown(duels, _wins(duels)),
         "approximate": approximation(readable),
         "approximate_method": evaluation.approximate.method if evaluation.approximate is not None else "",
         "statement": readable.statement,
@@ -94,14 +96,15 @@ def content(
         "warnings": evaluation.warnings,
         "scoring": scoring(evaluation),
         "facts": _facts(evaluation),
-        "percent": evaluation.level,
-        "algorithms": [{"number": a, "name": name} for a, name in enumerate(evaluation.algorithms)],
+        "percent": _unbroken(evaluation.level),
+        "algorithms": [{"number": a, "name": evaluation.algorithms[a]} for a in evaluation.each_ranking[0].order],
         "bands": int((evaluation.trials_ae > 0).sum()),
         "environments": environments,
         "runs": evaluation.scores.runs is not None,
         "few": FEW if all(panel["few"] for panel in charts["distributions"]["panels"]) else 0,
         "some_few": any(panel["few"] for panel in charts["distributions"]["panels"]),
         "turning": not all(panel["few"] for panel in charts["distributions"]["panels"]),
+        "drawn": MOST_LINES if len(evaluation.algorithms) > MOST_LINES else 0,
         "tailed": any(each["far"] for each in environments),
         "without_means": sum(not each["bounded"] for each in environments),
         "without_ranks": sum(not each["ranked"] for each in environments),
@@ -109,9 +112,9 @@ def content(
         "under_weights": weighed.under_weights,
         "unbounded": not all(math.isfinite(end) for ends in evaluation.ranges for end in ends),
         "ranks": _ranks(evaluation.each_ranking[0], [each["number"] for each in environments]),
-        "ranked": [{"name": evaluation.algorithms[a], "number": a} for a in evaluation.each_ranking[0].order],
         "heaviest": float(weighed.q_er.max()) or 1.0,
-        "reference_weights": weighed.reference_weights.tolist(),
+        "references": [evaluation.algorithms[a] for a in weighed.order],
+        "reference_weights": weighed.reference_weights[list(weighed.order)].tolist(),
         "curves": [
             {"environment": panel["environment"], "chart": _curve(panel, charts["unit"])} for panel in charts["curves"]
         ],
@@ -231,15 +234,17 @@ def _ranking(
         "heading": each.rankings[0].heading,
         "verdicts": readable.verdicts if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[:_VERDICTS],
         "more_verdicts": () if len(readable.verdicts) <= _VERDICTS + 2 else readable.verdicts[_VERDICTS:],
-        # Of two algorithms the difference alone says as much; without a verdict it has only dots.
-        "fold_matrix": not 2 < len(each.algorithms) <= _MATRIX or not each.pairs.better_ab.any(),
+        # Of two algorithms the difference says as much; without a verdict it has only dots.
+        "matrix_shown": len(each.algorithms) > 2,
+        "fold_matrix": len(each.algorithms) > _MATRIX or not each.pairs.better_ab.any(),
         "where": _where(readable),
         "weighing": weighing(each),
         "method": each.method,
         "methods": [other.method for other in (each, *others)],
         "rows": _numbered(_shown(each.rows(), score), each),
         "every_rank": _every_rank(each.rankings[0].ranks.worst, each.rankings[0].ranks.best),
-        "vacuous": bool(np.any(each.high_a - each.low_a >= VACUOUS)),
+        "vacuous": any(np.any(other.high_a - other.low_a >= VACUOUS) for other in (each, *others)),
+        "any_drawn": any(np.any(other.high_a - other.low_a < VACUOUS) for other in (each, *others)),
         "bounded": not says_nothing(each),
         "pairs_bounded": any(row["high"] - row["low"] < 2 * VACUOUS for row in pairs),
         "significant": first if len(first) < len(each.algorithms) else (),
@@ -254,9 +259,10 @@ def _ranking(
             for other in others
         ],
         "matrix": _matrix(each, difference),
+        "undecided": any(row["verdict"] == NOT_SEPARABLE for row in pairs),
         "any_decided": bool(each.pairs.better_ab.any()),
         "pairs": [{**row, "times": times(each, row).shown[0]} for row in _shown(pairs, difference)],
-        "capped": each.rankings[0].cap_ab is not None,
+        "capped": any(row["cap"] is not None for row in pairs),
         "aggregate_chart": drawing.aggregate(
             drawn,
             each.algorithms,
@@ -273,7 +279,8 @@ def _ranking(
         else "",
         "every_difference": every,
         "best": best,
-        "order_chart": drawing.order_diagram(
+        "order_chart": drawn["order_diagram"]
+        and drawing.order_diagram(
             drawn["order_diagram"],
             each.algorithms,
             f"Diagram of the verdicts under {title}: a line leads from the better algorithm down to the worse; "
@@ -284,19 +291,27 @@ def _ranking(
 
 def _scores(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return how scores are written: with as many digits as their intervals give a meaning to."""
-    written = digits([(row["score"], row["low"], row["high"]) for row in rows])
+    written = digits_of_scores(rows)
     return lambda number: signed(written.shown(number))
+
+
+def _wins(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
+    """Return the same for how often one beats the other."""
+    return digits_of_scores(rows, 0.5).shown
 
 
 def _differences(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return the same for differences, with their sign."""
-    decimals = digits([(0.0, row["low"], row["high"]) for row in rows]).decimals
+    decimals = digits_of_scores(rows, 0.0).decimals
     return lambda number: signed(f"{number:+.{decimals}f}")
 
 
 def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -> list[dict[str, Any]]:
     return [
-        {**row, "shown": {key: written(row[key]) for key in ("score", "difference", "low", "high") if key in row}}
+        {
+            **row,
+            "shown": {key: written(row[key]) for key in ("score", "difference", "win", "low", "high") if key in row},
+        }
         for row in rows
     ]
 
@@ -352,10 +367,11 @@ def _facts(evaluation: Evaluation) -> str:
     trials = evaluation.trials_ae
     trial = "trial" if trials.max() == 1 else "trials"
     environment = "environment" if len(evaluation.environments) == 1 else "environments"
+    methods = list(dict.fromkeys(each.method for each in evaluation.each_ranking))
     return (
         f"{len(evaluation.algorithms)} algorithms, {len(evaluation.environments)} {environment}, "
-        f"{spread(trials)} {trial} of each algorithm on each environment; simultaneous {evaluation.level} intervals by "
-        f"{' and '.join(dict.fromkeys(each.method for each in evaluation.each_ranking))}"
+        f"{spread(trials)} {trial} of each algorithm on each environment; simultaneous "
+        f"{_unbroken(evaluation.level)} intervals ({'method' if len(methods) == 1 else 'methods'} {listed(methods)})"
     )
 
 
@@ -423,7 +439,7 @@ def _environments(evaluation: Evaluation, charts: Mapping[str, Any]) -> list[dic
                 "name": name,
                 "weight": float(weights[e]),
                 "disagreement": max(shares, default=0.0) - min(shares, default=0.0),
-                "weights": evaluation.q_er[e].tolist(),
+                "weights": evaluation.q_er[e, list(evaluation.order)].tolist(),
                 "range": _range(*evaluation.ranges[e]),
                 "rows": _numbered(by_name[name], evaluation),
                 "bounded": not all(row["mean_low"] is None and row["mean_high"] is None for row in by_name[name]),
@@ -456,7 +472,7 @@ def _panel(evaluation: Evaluation, charts: Mapping[str, Any], e: int, view: Sequ
 def _range(low: float, high: float) -> str:
     if not math.isfinite(low) and not math.isfinite(high):
         return ""
-    return signed(f"{low:,g} to {high:,g}").replace("inf", "∞")
+    return signed(f"from {low:,g} to {high:,g}").replace("inf", "∞")
 
 
 def _ranks(evaluation: Evaluation, environments: Sequence[int]) -> list[dict[str, Any]]:
@@ -476,10 +492,17 @@ def _ranks(evaluation: Evaluation, environments: Sequence[int]) -> list[dict[str
     return found
 
 
+def _unbroken(percent: str) -> str:
+    """Return a percentage in which no line ends."""
+    return percent.replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def signed(number: str) -> str:
     """Return a number with the sign that is as wide as a digit."""
     return number.replace("-", "\N{MINUS SIGN}")
 
 
 def _said(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_said(share)}" for name, share in value.items())
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -13,13 +13,14 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from untuned.reports.closing import ticks as logarithmic_ticks
+from untuned.reports.curves import from_one, near_one_ticks
 from untuned.reports.styles import Style
 from untuned.statements import VACUOUS
 from untuned.verdicts import NOT_SEPARABLE
 
 WIDTH = 400
 #: Room for a name left of a row, for two, and for a letter.
-_GUTTER, _PAIR_GUTTER, _LETTER = 112, 164, 6.9
+_GUTTER, _PAIR_GUTTER, _LETTER = 112, 190, 6.9
 #: Letters of a name that a row and the matrix have room for.
 LETTERS = int((_GUTTER - 7) / _LETTER)
 _ROW = 18
@@ -177,7 +178,9 @@ def differences(
     """Return differences of scores with intervals, decided ones in colour; those of ``best`` alone if it is named."""
     ends = [row[end] for row in pairs for end in ("low", "high")]
     axis = around([0.0, *ends], "difference" if best is None else f"lead of {brief(best, 30)}")
-    gutter = _GUTTER if best is not None else _PAIR_GUTTER
+    longest = max((len(row["a"]) + len(row["b"]) for row in pairs), default=0) + 3
+    gutter = _GUTTER if best is not None else min(max(_LETTER * longest + 7, _GUTTER), _PAIR_GUTTER)
+    letters = int((gutter - 7) / _LETTER + 1e-9)
     rows = []
     for place, row in enumerate(pairs):
         y = _ROW * (place + 0.5)
@@ -185,7 +188,7 @@ def differences(
         text = f"{shown(row['difference'])} ({shown(row['low'])}, {shown(row['high'])})"
         line = _whisker(axis, row["low"], row["high"], y, gutter) if row["high"] - row["low"] < 2 * VACUOUS else ""
         tip = escape(f"{row['a']} less {row['b']}\n{text}\n{row['verdict']}")
-        name = row["b"] if best is not None else _less(row["a"], row["b"], 19)
+        name = row["b"] if best is not None else _less(row["a"], row["b"], letters - 3)
         rows.append(
             (
                 name,
@@ -285,7 +288,12 @@ def response(each: Chart, label: str) -> Markup:
         row for row in zip(each["x"], each["y"], each["low"], each["high"], labels, strict=True) if row[1] is not None
     ]
     y = around([end for row in found for end in row[1:4] if end is not None] or [0.0], "median score")
-    if each["log"]:
+    if each["near_one"]:
+        at = from_one(each["x"]).tolist()
+        found = [(float(from_one(row[0])), *row[1:]) for row in found]
+        wide = around(at, each["name"])
+        x = Axis(wide.low, wide.high, each["name"], labels=tuple(near_one_ticks(wide.low, wide.high)))
+    elif each["log"]:
         x = Axis(min(each["x"]) / 1.1, max(each["x"]) * 1.1, each["name"], True)
     else:
         wide = around(each["x"], each["name"])
@@ -344,11 +352,13 @@ def closing(race: Chart, number: int, label: str) -> Markup:
 
 def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
     """Return the order that verdicts make: lines lead down from better to worse."""
-    unit = max((WIDTH - 90) / (diagram["width"] + 1), 64.0)
-    width = max(unit * (diagram["width"] + 1) + 90, WIDTH)
+    # Between two neighbours there is one unit of room for a name, which is shortened only where not all fit.
+    across = diagram["width"] + 1
+    longest = _LETTER * min(max(map(len, names)), 24) + 20
+    unit = min(longest, max((WIDTH - 14) / across, _LETTER * 10 + 20))
+    width = max(unit * across + 14, WIDTH)
     height = 34 * (max(diagram["level"]) + 1)
-    # Between two neighbours there is one unit of room for a name.
-    letters = int(min(max((unit - 16) / _LETTER, 6), 24))
+    letters = int((unit - 20) / _LETTER + 1e-9)
 
     def at(x: float, level: float) -> tuple[float, float]:
         return 14 + unit * x, 18 + 34 * level
@@ -356,9 +366,10 @@ def order_diagram(diagram: Chart, names: Sequence[str], label: str) -> Markup:
     paths = "".join(
         f"M{' '.join(f'{_n(px)},{_n(py)}' for px, py in (at(*point) for point in line))}" for line in diagram["lines"]
     )
-    nodes = []
-    for a, (x, level) in enumerate(zip(diagram["x"], diagram["level"], strict=True)):
-        px, py = at(x, level)
+    nodes, places = [], [at(*place) for place in zip(diagram["x"], diagram["level"], strict=True)]
+    for px, py in places[len(names) :]:
+        nodes.append(f'<circle class="meeting" cx="{_n(px)}" cy="{_n(py)}" r="2.5"/>')
+    for a, (px, py) in zip(diagram["order"], places, strict=False):
         nodes.append(
             f'<g class="a{a}" data-tip="{escape(names[a])}"><use href="#p{a}" x="{_n(px)}" y="{_n(py)}"/>'
             f'<text class="name" x="{_n(px + 9)}" y="{_n(py + 4)}">{escape(brief(names[a], letters))}</text></g>'
@@ -458,7 +469,7 @@ def _rows(
 ) -> Markup:
     """Return a chart with a row for each name."""
     box = _Box(gutter, 6, WIDTH - gutter - 12, height * len(rows))
-    most = int((gutter - 7) / _LETTER) + (gutter > _GUTTER)
+    most = int((gutter - 7) / _LETTER + 1e-9)
     names = "".join(
         _letters(gutter - 7, box.top + height * (place + 0.5) + 4, brief(name, most), "end", f"name {kind}".strip())
         for place, (name, kind, _) in enumerate(rows)

@@ -10,6 +10,7 @@
     document.body.classList.toggle(`off-${button.dataset.algorithm}`, !on);
   }
   const toggles = all(".toggle");
+  const names = new Map(toggles.map((button) => [button.dataset.algorithm, button.title]));
   for (const button of toggles) {
     button.addEventListener("click", () => {
       const on = button.getAttribute("aria-pressed") !== "true";
@@ -133,7 +134,7 @@
   function words(chart, { path, point, i }) {
     if (path.dataset.t) return path.dataset.t.split("\n")[i];
     const [width, height] = size(chart);
-    const name = toggles[path.dataset.a].title;
+    const name = names.get(path.dataset.a);
     if (path.classList.contains("d")) {
       const value = path.dataset.v ? rounded(Number(path.dataset.v.split(" ")[i]), 0.001) : scale(chart, "x")(point[0] / width);
       const run = path.dataset.r?.split("\n")[i];

@@ -1,66 +1,42 @@
 """The page: content and charts rendered into one self-contained file."""
 
 import json
-from collections.abc import Sequence
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from untuned.evaluation import Evaluation
-from untuned.histories import Histories
-from untuned.plans import Plan
-from untuned.races.course import Course
 from untuned.reports.page.charts import chart_data
 from untuned.reports.page.content import content
 from untuned.reports.tables.digits import MISSING
 
+if TYPE_CHECKING:
+    from untuned.reports.report import Report
 
-def page(
-    evaluation: Evaluation,
-    *,
-    title: str,
-    command: str,
-    version: str,
-    compare_with: Sequence[Evaluation] = (),
-    histories: Histories | None = None,
-    plans: Sequence[Plan] = (),
-    race: Course | None = None,
-) -> str:
-    """Return a self-contained HTML document; the same evaluation gives the same text.
 
-    Parameters
-    ----------
-    evaluation
-        What was found.
-    title
-        Title of the page.
-    command
-        How to reproduce it.
-    version
-        Version of this program.
-    compare_with
-        The same scores judged by other methods, for a comparison.
-    histories
-        What the trials recorded in addition to scores.
-    plans
-        How many trials would settle what is open.
-    race
-        How the study was raced; None for one that was not.
-    """
-    charts = chart_data(evaluation, compare_with, histories, race)
+def page(report: "Report") -> str:
+    """Return a self-contained HTML document; the same report gives the same text."""
+    charts = chart_data(report.evaluation, report.compare_with, report.histories, report.race)
     written = content(
-        evaluation, compare_with, histories, charts, plans, race, title=title, command=command, version=version
+        report.evaluation,
+        report.compare_with,
+        report.histories,
+        charts,
+        report.plans,
+        report.race,
+        title=report.title,
+        command=report.command,
+        version=report.version,
     )
     # Everything that is not marked as safe is escaped.
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    template.filters |= {"win": _win, "percent": _percent, "share": _share, "whole": _whole}
+    template.filters |= {"percent": _percent, "share": _share, "whole": _whole}
     return template.from_string(_file("page.html.jinja")).render(
         **written,
         css=Markup(_file("page.css")),
         script=Markup(_file("page.js")),
-        evaluation_json=_embedded(evaluation.to_dict()),
+        evaluation_json=_embedded(report.evaluation.to_dict()),
     )
 
 
@@ -77,13 +53,11 @@ def _embedded(value: Any) -> Markup:
 def _whole(sentence: str) -> Markup:
     """Return a sentence in which no line ends at a hyphen: names and options are not to be parted there."""
     return Markup(" ").join(
-        Markup('<span class="whole">{}</span>').format(word) if "-" in word else escape(word)
+        Markup('<{0} class="whole">{1}</{0}>').format("code" if word.startswith("--") else "span", word)
+        if "-" in word
+        else escape(word)
         for word in sentence.split(" ")
     )
-
-
-def _win(share: float) -> str:
-    return f"{share:.3f}"
 
 
 def _percent(share: float) -> str:

@@ -80,23 +80,6 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Share:
-    """A part of 1."""
-
-    number: float
-
-    @property
-    def values(self) -> tuple[float]:
-        """The values for programs."""
-        return (self.number,)
-
-    @property
-    def shown(self) -> tuple[str]:
-        """The text for readers."""
-        return (Digits(4).shown(self.number),)
-
-
-@dataclass(frozen=True)
 class Number:
     """A number, None where there is none.
 
@@ -220,7 +203,7 @@ class Measured:
         return (f"{value} ({self.digits.shown(self.low)}, {self.digits.shown(self.high)})",)
 
 
-Cell = Text | Count | Share | Number | Times | Estimate | Standing | Measured
+Cell = Text | Count | Number | Times | Estimate | Standing | Measured
 
 
 @dataclass(frozen=True)

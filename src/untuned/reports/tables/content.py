@@ -8,7 +8,7 @@ import numpy as np
 
 from untuned.errors import UnknownName
 from untuned.evaluation import Evaluation, Ranks
-from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Share, Standing, Text, Times
+from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits, digits_of_scores
 from untuned.reports.tables.table import Table, all_possible
 from untuned.statements import VACUOUS, failed, variants
@@ -42,7 +42,7 @@ def aggregate(evaluation: Evaluation) -> Table:
     estimates = list(
         zip(evaluation.score_a.tolist(), evaluation.low_a.tolist(), evaluation.high_a.tolist(), strict=True)
     )
-    written = digits_of_scores(estimates)
+    written = digits_of_scores(evaluation.rows())
     rows = tuple(
         Row(
             (
@@ -110,7 +110,7 @@ def pairs(evaluation: Evaluation) -> Table:
     """
     capped = evaluation.rankings[0].cap_ab is not None
     found = evaluation.pair_rows()
-    written = digits_of_scores((pair["difference"], pair["low"], pair["high"]) for pair in found)
+    written = digits_of_scores(found, 0.0)
     rows = tuple(
         Row(
             (
@@ -160,7 +160,7 @@ def head_to_head(evaluation: Evaluation) -> Table:
         rows.
     """
     found = evaluation.each_ranking[0].head_to_head_rows()
-    written = digits_of_scores((pair["win"], pair["low"], pair["high"]) for pair in found)
+    written = digits_of_scores(found, 0.5)
     rows = tuple(
         Row(
             (
@@ -226,7 +226,7 @@ def weights(evaluation: Evaluation) -> Table:
         An evaluation, as `untuned.evaluate` returns it.
     """
     rows = tuple(
-        Row((Text(what), Text(names[number]), Share(float(values[number]))), opens=place == 0)
+        Row((Text(what), Text(names[number]), Number(float(values[number]), Digits(4))), opens=place == 0)
         for what, names, values in (
             ("environment", evaluation.environments, evaluation.environment_weights),
             ("reference", evaluation.algorithms, evaluation.reference_weights),

@@ -1,9 +1,12 @@
 """How many digits of a number are shown: as many as its interval justifies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import floor, isfinite, isnan, log10
+from typing import Any
+
+from untuned.statements import decimals
 
 #: What stands where nothing was measured.
 MISSING = "–"  # noqa: RUF001
@@ -86,15 +89,17 @@ def digits_of_widths(estimates: Iterable[tuple[float, float, float]]) -> Digits:
     return Digits(max(0, power - min(last, top)), power)
 
 
-def digits_of_scores(estimates: Iterable[tuple[float, float, float]]) -> Digits:
-    """Return how to write aggregate scores, which are between 0 and 1: with two to four decimals.
+def digits_of_scores(rows: Iterable[Mapping[str, Any]], neutral: float | None = None) -> Digits:
+    """Return how to write aggregate scores, which are between 0 and 1, or their differences.
 
     Parameters
     ----------
-    estimates
-        (score, low, high) each.
+    rows
+        With "low" and "high" each.
+    neutral
+        What says that two algorithms are alike.
     """
-    return Digits(min(max(digits_of_widths(estimates).decimals, 2), 4))
+    return Digits(decimals(((row["low"], row["high"]) for row in rows if row["low"] is not None), neutral))
 
 
 def _place(number: float) -> int:

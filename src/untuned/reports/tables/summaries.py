@@ -1,11 +1,12 @@
 """Tables of summaries: statistics, the probability of improvement, performance profiles."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from untuned.judge.summaries.records import Summaries
 from untuned.reports.tables.cells import Column, Estimate, Number, Row, Text
-from untuned.reports.tables.digits import Digits, digits
+from untuned.reports.tables.digits import Digits, digits_of_scores, digits_of_widths
 from untuned.reports.tables.table import Table
 
 
@@ -19,7 +20,7 @@ def summaries(found: Summaries) -> Table:
     """
     rows = found.rows()
     shown = {
-        name: digits(_numbers(row, "value") for row in rows if row["statistic"] == name)
+        name: summary_digits([row for row in rows if row["statistic"] == name])
         for name in dict.fromkeys(row["statistic"] for row in rows)
     }
     titles = {each.statistic.name: each.statistic.title for each in found.summaries}
@@ -43,6 +44,11 @@ def summaries(found: Summaries) -> Table:
     return Table("Summaries, approximate", caption(found), columns, made)
 
 
+def summary_digits(rows: Iterable[Mapping[str, Any]]) -> Digits:
+    """Return how the rows of one statistic are written."""
+    return digits_of_widths(_numbers(row, "value") for row in rows)
+
+
 def improvement(found: Summaries) -> Table:
     """Return the probability of improvement of every pair, with intervals.
 
@@ -51,10 +57,9 @@ def improvement(found: Summaries) -> Table:
     found
         What `summaries.summarize` returned, asked for ``"poi"``.
     """
-    made = tuple(
-        Row((Text(row["a"]), Text(row["b"]), Estimate(*_numbers(row, "win"), Digits(4))))
-        for row in found.improvement_rows()
-    )
+    rows = found.improvement_rows()
+    written = digits_of_scores(rows, 0.5)
+    made = tuple(Row((Text(row["a"]), Text(row["b"]), Estimate(*_numbers(row, "win"), written))) for row in rows)
     columns = (
         Column("A", ("a",), "text"),
         Column("B", ("b",), "text"),
