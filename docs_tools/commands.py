@@ -8,7 +8,8 @@ The terminal has no influence: the page is the same at every width.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -23,7 +24,8 @@ _HEAD = """\
 
 # Commands
 
-`untuned --help` lists the commands, `untuned COMMAND --help` prints this text. `untuned --version` prints the version.
+`untuned --help` lists the commands, `untuned COMMAND --help` describes one with all of its options. `untuned --version`
+prints the version.
 
 Results go to standard output, progress and error messages to standard error. Exit codes:
 
@@ -39,6 +41,10 @@ Results go to standard output, progress and error messages to standard error. Ex
 `untuned --show-completion` prints the script instead.
 """
 
+#: Options with the same words in so many commands have one place on the page.
+SHARED = 5
+_SHARED_HEAD = ("## Options of several commands", "")
+
 #: The placeholder for a value of each type, unless the option has its own.
 _VALUES = {int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
@@ -48,19 +54,34 @@ def page() -> str:
     program: Any = typer.main.get_command(app)
     # Types come from the functions, because typer's own record of them differs between releases.
     functions = {info.name: info.callback for info in app.registered_commands}
-    sections = (_section(name, command, get_type_hints(functions[name])) for name, command in program.commands.items())
-    return "\n".join([_HEAD, *sections])
+    types = {name: get_type_hints(functions[name]) for name in program.commands}
+    options = {
+        name: {_description(each, types[name][each.name]): each for each in _visible(command, "option")}
+        for name, command in program.commands.items()
+    }
+    times = Counter(description for described in options.values() for description in described)
+    shared = [description for description, count in times.items() if count >= SHARED]
+    sections = (
+        _section(name, command, types[name], options[name], shared) for name, command in program.commands.items()
+    )
+    return "\n".join([_HEAD, *sections, *_SHARED_HEAD, *(f"- {each}" for each in shared), ""])
 
 
-def _section(name: str, command: Any, types: dict[str, Any]) -> str:
-    visible = [each for each in command.params if not getattr(each, "hidden", False)]
-    arguments = [each for each in visible if each.param_type_name == "argument"]
-    options = [each for each in visible if each.param_type_name == "option"]
+def _visible(command: Any, kind: str) -> list[Any]:
+    return [each for each in command.params if each.param_type_name == kind and not getattr(each, "hidden", False)]
+
+
+def _section(name: str, command: Any, types: dict[str, Any], options: dict[str, Any], shared: Sequence[str]) -> str:
+    arguments = _visible(command, "argument")
     usage = " ".join([f"untuned {name}", *map(_usage, arguments), "[OPTIONS]"])
     lines = [f"## untuned {name}", "", *_sentences(command.help), "", "```text", usage, "```", ""]
-    for kind, listed in (("Arguments", arguments), ("Options", options)):
+    own = [description for description in options if description not in shared]
+    for kind, listed in (("Arguments", [_description(each, types[each.name]) for each in arguments]), ("Options", own)):
         if listed:
-            lines += [f"{kind}:", "", *(f"- {_description(each, types[each.name])}" for each in listed), ""]
+            lines += [f"{kind}:", "", *(f"- {each}" for each in listed), ""]
+    elsewhere = ", ".join(f"`{'`, `'.join(each.opts)}`" for text, each in options.items() if text in shared)
+    if elsewhere:
+        lines += [f"[Options of several commands](#options-of-several-commands): {elsewhere}.", ""]
     return "\n".join(lines)
 
 

@@ -310,7 +310,7 @@ def test_a_pair_in_words() -> None:
     assert re.search(r"900 more trials per cell \(1,200 in all\).* A from B", prediction)
     assert "prediction" in caution
     assert "not a guarantee" in caution
-    assert "for one look" in how
+    assert "allow one look" in how
     assert "many new ones" in how
     assert "'anytime'" in how
 
