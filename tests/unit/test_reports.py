@@ -580,3 +580,46 @@ def test_scores_at_the_end_of_what_numbers_can_be() -> None:
     found = untuned.evaluate(scores, weights="uniform", accept=["sorted-rows"])
     data = chart_data(found, (), None)
     assert len(data["distributions"]["panels"][0]["series"]) == 2
+
+
+def page_html(found: Evaluation) -> str:
+    return untuned.report(found).html
+
+
+def test_two_above_two_are_joined_in_a_dot(found: Evaluation) -> None:
+    pairs = [(better, worse) for better in ("quickest", "quick") for worse in ("middling", "slow")]
+    both = decided(found, *pairs)
+    drawn = chart_data(both, (), None)["rankings"][0]["order_diagram"]
+    assert drawn["level"] == [0, 0, 2, 2, 1]
+    assert drawn["order"] == list(both.order)
+    assert all(len(line) == 2 for line in drawn["lines"])
+    text = page_html(both)
+    assert text.count('class="meeting"') == 1
+    # The legend is in the order of the scores.
+    assert re.findall(r'<button type="button" class="toggle"[^>]* title="([^"]+)"', text) == [
+        both.algorithms[a] for a in both.order
+    ]
+
+
+def test_what_says_no_more_than_a_sentence_is_left_out() -> None:
+    two = reporting.evaluated(("a", "b"), ("x", "y"), 300).under("uniform")
+    assert two.pairs.better_ab.any()
+    text = page_html(two)
+    assert "table-verdicts" not in text
+    assert "chart-order" not in text
+    assert "holds up to" in text
+    few = reporting.evaluated(("a", "b"), ("x",), 4)
+    assert not few.pairs.better_ab.any()
+    assert "holds up to" not in page_html(few)
+
+
+def test_of_many_algorithms_the_best_have_lines_and_none_an_order() -> None:
+    many = reporting.evaluated(
+        tuple(f"a{number}" for number in range(17)), ("x",), 60, weights="uniform", intervals="pbp"
+    )
+    data = chart_data(many, (), None)
+    (panel,) = data["distributions"]["panels"]
+    assert {each["a"] for each in panel["series"]} == set(many.order[:12])
+    assert sum(share is not None for share in panel["shares"]) == 17
+    assert data["rankings"][0]["order_diagram"] is None
+    assert "Lines are those of the best 12 algorithms." in page_html(many)

@@ -173,11 +173,11 @@ def _draw(ax: "Axes", history: History, name: str) -> None:
         ax.xaxis.set_major_formatter(decimal_formatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
     elif found.near_one:
-        low, high = (float(end(from_one(groups.values))) for end in (np.min, np.max))
-        margin = 0.05 * (high - low) or 0.1
+        first, last = (float(end(from_one(groups.values))) for end in (np.min, np.max))
+        margin = 0.05 * (last - first) or 0.1
         ax.set_xscale("function", functions=(lambda x: from_one(np.minimum(x, _ALMOST_ONE)), lambda u: 1.0 - 10.0**-u))
-        ax.set_xlim(*(1.0 - 10.0 ** -np.array([low - margin, high + margin])))
-        ticks = near_one_ticks(low - margin, high + margin)
+        ax.set_xlim(*(1.0 - 10.0 ** -np.array([first - margin, last + margin])))
+        ticks = near_one_ticks(first - margin, last + margin)
         ax.set_xticks([1.0 - 10.0**-place for place, _ in ticks], [text for _, text in ticks])
     else:
         ax.xaxis.set_major_formatter(decimal_formatter())

@@ -29,8 +29,8 @@ _SYMBOLS = {"better": ("▲", "better"), "worse": ("▼", "worse"), NOT_SEPARABL
 #: Differences that are drawn at most: beyond, those of the best score alone. A matrix of more algorithms has no
 #: numbers, one of many is folded; so are verdicts beyond the first ones.
 _DIFFERENCES, _BEST_DIFFERENCES, _NUMBERED, _MATRIX, _VERDICTS = 15, 20, 7, 16, 10
-#: Environments that are open; and that a sentence names.
-_OPEN, _NAMED = 6, 3
+#: Environments that are open, that a sentence names, and whose learning curves are open.
+_OPEN, _NAMED, _CURVES = 6, 3, 7
 #: What settings mean that no option has the name of.
 _EXPLAINED = {
     "slack": " (the solver of the game stopped here: bounds are wider by this at most)",
@@ -116,8 +116,11 @@ def content(
         "references": [evaluation.algorithms[a] for a in weighed.order],
         "reference_weights": weighed.reference_weights[list(weighed.order)].tolist(),
         "curves": [
-            {"environment": panel["environment"], "chart": _curve(panel, charts["unit"])} for panel in charts["curves"]
+            {"number": number, "environment": panel["environment"], "chart": _curve(panel, charts["unit"])}
+            for number, panel in enumerate(charts["curves"], start=1)
         ],
+        # One more than this is not worth a click.
+        "most_curves": _CURVES if len(charts["curves"]) > _CURVES + 1 else _CURVES + 1,
         "efficiency": None
         if charts["efficiency"] is None
         else {**charts["efficiency"], "chart": _efficiency(charts["efficiency"])},

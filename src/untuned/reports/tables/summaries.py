@@ -115,6 +115,6 @@ def caption(found: Summaries) -> str:
     return " ".join(filter(None, (found.basis, found.claim, *found.notes, verdicts)))
 
 
-def _numbers(row: dict[str, Any], key: str) -> tuple[float, float, float]:
+def _numbers(row: Mapping[str, Any], key: str) -> tuple[float, float, float]:
     value, low, high = (math.nan if row[each] is None else row[each] for each in (key, "low", "high"))
     return value, low, high
