@@ -144,13 +144,15 @@ def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
     """Return the distribution of the number of wins, 0 to the smaller number of trials, over pairings within blocks."""
     smaller = min(first.size, second.size)
     blocks = -(-smaller // block)
-    found = np.zeros(smaller + 1)
-    found[0] = 1.0
-    sums = np.zeros(smaller + 1)
-    lowest = 0
-    highest = 0
+    # The distribution of block g is found[starts[g] + v] for v from lowest[g] to highest[g]: the rest is nothing.
+    found = np.zeros(smaller + blocks)
+    starts = np.empty(blocks, dtype=np.int64)
+    lowest = np.empty(blocks, dtype=np.int64)
+    highest = np.empty(blocks, dtype=np.int64)
+    sums = np.empty(smaller + 1)
     at = 0
     other_at = 0
+    filled = 0
     for g in range(blocks):
         # The first blocks get the remainder, so the block of a larger sample is never smaller.
         size = first.size // blocks + (1 if g < first.size % blocks else 0)
@@ -158,29 +160,39 @@ def wins_in_blocks(first: Floats, second: Floats, block: int) -> Floats:
         wins = wins_distribution(first[at : at + size], second[other_at : other_at + other_size])
         at += size
         other_at += other_size
-        least = 0
-        while wins[least] < NOTHING:
-            least += 1
-        most = wins.size - 1
-        while wins[most] < NOTHING:
-            most -= 1
-        for v in range(lowest + least, highest + most + 1):
-            sums[v] = 0.0
-        for w in range(least, most + 1):
-            probability = wins[w]
-            for v in range(lowest, highest + 1):
-                sums[v + w] += found[v] * probability
-        for v in range(lowest, highest + 1):
-            found[v] = 0.0
-        lowest += least
-        highest += most
-        while sums[lowest] < NOTHING:
-            lowest += 1
-        while sums[highest] < NOTHING:
-            highest -= 1
-        for v in range(lowest, highest + 1):
-            found[v] = sums[v]
-    return found
+        starts[g] = filled
+        found[filled : filled + wins.size] = wins
+        lowest[g], highest[g] = support(wins, 0, wins.size - 1)
+        filled += wins.size
+    # Neighbours are added first: a sum of n blocks is about sqrt(n) blocks wide, so all sums of a round take as long
+    # as those of the round before.
+    step = 1
+    while step < blocks:
+        for g in range(0, blocks - step, 2 * step):
+            h = g + step
+            least = lowest[g] + lowest[h]
+            most = highest[g] + highest[h]
+            sums[least : most + 1] = 0.0
+            for w in range(lowest[h], highest[h] + 1):
+                probability = found[starts[h] + w]
+                for v in range(lowest[g], highest[g] + 1):
+                    sums[v + w] += found[starts[g] + v] * probability
+            lowest[g], highest[g] = support(sums, least, most)
+            found[starts[g] + lowest[g] : starts[g] + highest[g] + 1] = sums[lowest[g] : highest[g] + 1]
+        step *= 2
+    sums[:] = 0.0
+    sums[lowest[0] : highest[0] + 1] = found[lowest[0] : highest[0] + 1]
+    return sums
+
+
+@kernel
+def support(probabilities: Floats, least: int, most: int) -> tuple[int, int]:
+    """Return where the probabilities between two places begin and end to be more than nothing."""
+    while probabilities[least] < NOTHING:
+        least += 1
+    while probabilities[most] < NOTHING:
+        most -= 1
+    return least, most
 
 
 @kernel
