@@ -98,9 +98,9 @@ def evaluate(
     poor       0.2742  0.2660  0.2859  2 (2, 2)
     good is better than poor.
     The game's weights (pairing)
-    algorithm  score   low     high    rank (worst, best)
-    good       0.5496  0.5469  0.5516  1 (1, 1)
-    poor       0.0945  0.0808  0.1145  2 (2, 2)
+    algorithm  score  low    high   rank (worst, best)
+    good       0.550  0.547  0.552  1 (1, 1)
+    poor       0.095  0.081  0.115  2 (2, 2)
     good is better than poor.
     Both weightings give the same verdict.
     With probability at least 95 %, all intervals and verdicts hold, if the numbers of trials were chosen beforehand.
