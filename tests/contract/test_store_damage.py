@@ -405,6 +405,19 @@ def test_a_crafted_store_is_answered_in_words(case: str, call: Call, folder: Pat
     assert call("merge", tmp_path / "into", folder).code in (0, 2)
 
 
+@pytest.mark.parametrize("name", ["t", "sqlite_t", "sqlite_stat1"])
+def test_a_trigger_is_refused_whatever_its_name(name: str, folder: Path) -> None:
+    changed(
+        folder,
+        "CREATE TRIGGER other AFTER INSERT ON score BEGIN DELETE FROM score; END",
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET name = '{name}', sql = replace(sql, 'other', '{name}') WHERE type = 'trigger'",
+    )
+    for write in (False, True):
+        with pytest.raises(StoreError, match="does not have the tables"), Store.open(folder, write=write):
+            pass
+
+
 def test_returns_do_not_grow_without_bounds(folder: Path) -> None:
     data = bomb()
     assert len(data) < 400_000
