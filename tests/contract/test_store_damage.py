@@ -372,6 +372,9 @@ CRAFTED: dict[str, tuple[str, ...]] = {
     "wanted as text": (facts(wanted={"hill": {"zeta": "many"}}),),
     "wanted as a list": (facts(wanted=[1]),),
     "failures as a list": (facts(failures=["worst"]),),
+    "a protocol that is a number": (facts(protocol=3),),
+    "a protocol without fields": (facts(protocol={}),),
+    "a protocol of other fields": (facts(protocol={"name": "dabney", "draws": 3, "iteration_weights": 3}),),
     "identical as a number": (facts(identical=3),),
     "a name that is an object": (facts(name={"a": 1}),),
     "ranges of text": (

@@ -369,13 +369,13 @@ class Session:
         log = store.race_log()
         table, numbers = store.scores_and_numbers(nonfinite=chosen)
         table = dataclasses.replace(table, families=self.families).select(*store.compared)
-        if (protocol := store.facts.get("protocol")) is not None:
-            reduced = protocol_scores(protocol, Runs(table, numbers))
-            return dataclasses.replace(
-                reduced, families=table.families if reduced.environments == table.environments else None
-            )
         with explained(self.folder / RESULTS_NAME):
-            return with_rounds(table, log)
+            if (protocol := store.facts.get("protocol")) is None:
+                return with_rounds(table, log)
+            reduced = protocol_scores(protocol, Runs(table, numbers))
+        return dataclasses.replace(
+            reduced, families=table.families if reduced.environments == table.environments else None
+        )
 
     @property
     def families(self) -> Families | None:
