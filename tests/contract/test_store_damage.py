@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import io
+import json
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ import pytest
 import untuned
 from support.calling import Call, caller
 from support.stores import FACTS, made, outcome
+from untuned.adapters.histories import read_histories
 from untuned.collect.session import Session
 from untuned.collect.store import digests, rows
 from untuned.collect.store.connection import MALFORMED
@@ -306,9 +308,16 @@ BOMB = (
 
 
 def facts(**changes: Any) -> str:
-    import json
-
     return "UPDATE study SET facts = '" + json.dumps({**FACTS, **changes}).replace("'", "''") + "'"
+
+
+DECLARED = {
+    "kind": "declared",
+    "delta": 0.05,
+    "weights": "uniform",
+    "algorithms": ["zeta", "alpha"],
+    "environments": ["hill", "cave", "lake"],
+}
 
 
 def bomb() -> bytes:
@@ -369,6 +378,18 @@ CRAFTED: dict[str, tuple[str, ...]] = {
     "a race of lists": ("INSERT INTO race (entry) VALUES ('[]')",),
     "a deep race": (f"INSERT INTO race (entry) VALUES ('{DEEP}')",),
     "a race of other things": ('INSERT INTO race (entry) VALUES (\'{"kind": "declared", "algorithms": 3}\')',),
+    "a race without kinds": ("INSERT INTO race (entry) VALUES ('{}')",),
+    "a race of other looks": (
+        """INSERT INTO race (entry) VALUES ('{"kind": "declared", "algorithms": [], "environments": []}')""",
+        """INSERT INTO race (entry) VALUES ('{"kind": "begun", "goal": 3}')""",
+        """INSERT INTO race (entry) VALUES ('{"kind": "look", "weightings": {}}')""",
+    ),
+    "a race with other weights": (
+        f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'weights': [[1]]})}')",
+    ),
+    "a race with other families": (
+        f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'families': [[7]]})}')",
+    ),
     "wanted as text": (facts(wanted={"hill": {"zeta": "many"}}),),
     "wanted as a list": (facts(wanted=[1]),),
     "failures as a list": (facts(failures=["worst"]),),
@@ -419,6 +440,12 @@ def test_a_trigger_is_refused_whatever_its_name(name: str, folder: Path) -> None
     for write in (False, True):
         with pytest.raises(StoreError, match="does not have the tables"), Store.open(folder, write=write):
             pass
+
+
+def test_names_of_draws_are_texts(folder: Path) -> None:
+    changed(folder, *CRAFTED["draws that are lists"], seal=True)
+    for history in read_histories(folder).cells.values():
+        assert history.distributions == {"a": "['b']", "['a']": "b"}
 
 
 def test_returns_do_not_grow_without_bounds(folder: Path) -> None:

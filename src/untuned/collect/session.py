@@ -21,7 +21,7 @@ from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.protocol import Runs, protocol_scores
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.resuming import NEW_STUDY, resume
-from untuned.collect.rounds import announced, with_rounds
+from untuned.collect.rounds import announced, check_judged, declaration, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.damage import Repaired, repaired
@@ -371,6 +371,8 @@ class Session:
         table = dataclasses.replace(table, families=self.families).select(*store.compared)
         with explained(self.folder / RESULTS_NAME):
             if (protocol := store.facts.get("protocol")) is None:
+                if log:
+                    check_judged(declaration(log))
                 return with_rounds(table, log)
             reduced = protocol_scores(protocol, Runs(table, numbers))
         return dataclasses.replace(
