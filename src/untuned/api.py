@@ -750,13 +750,15 @@ def check_report(
 def _course(found: Evaluation, folder: str | Path) -> "Course | None":
     """Return how a study was raced; None where it was not, or with other algorithms than those evaluated."""
     from untuned.collect.session import Session
+    from untuned.collect.store.connection import explained
+    from untuned.collect.store.database import RESULTS_NAME
     from untuned.races.course import Course
 
-    with Session.at(folder) as session:
+    with Session.at(folder) as session, explained(session.folder / RESULTS_NAME):
         course = Course.of(session.race_log())
-    if course is None or sorted(course.algorithms) != sorted(found.algorithms):
-        return None
-    return course.ordered(found.algorithms)
+        if course is None or sorted(course.algorithms) != sorted(found.algorithms):
+            return None
+        return course.ordered(found.algorithms)
 
 
 def _histories(found: Evaluation, folder: str | Path) -> "Histories | None":

@@ -183,6 +183,10 @@ def test_narrow_terminals_keep_every_number(file: Path) -> None:
         (["FILE", "--weights", "maze=much"], ("NAME=WEIGHT",)),
         (["FILE", "--weights", "nowhere.json"], ("nowhere.json", "no such file")),
         (["FILE", "--weights", "FILE"], ("not JSON",)),
+        (["FILE", "--weights", "maze=1,maze=2"], ("--weights: 'maze' is there twice",)),
+        (["FILE", "--range", "maze=0:1", "--range", "maze=0:9"], ("--range: 'maze' is there twice",)),
+        (["FILE", "--rename", "q=r", "--rename", "q=s"], ("--rename: 'q' is there twice",)),
+        (["FILE", "--normalise", "maze=0:1,maze=0:2"], ("--normalise: 'maze' is there twice",)),
         (["FILE", "--range", "maze"], ("NAME=LOW:HIGH",)),
         (["FILE", "--range", "maze=1:0"], ("the lowest score must be below",)),
         (["FILE", "--range", "0:1", "--range", "maze=0:1"], ("stands alone",)),
@@ -209,6 +213,29 @@ def test_mistakes_are_told_in_words(
     assert without_summary(printed.err).startswith("error: ")
     for word in words:
         assert word in printed.err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"maze": 1, "maze": 2}', "has the key 'maze' twice"),
+        ('{"maze": ' + "[" * 100_000, "nested too deeply"),
+        ('{"maze": ' + "9" * 5000 + "}", "5,000 digits"),
+        ('{"maze": 1', "not JSON"),
+        ("[1]", "write an object"),
+    ],
+)
+def test_a_file_of_weights_says_one_thing(
+    content: str, words: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = tmp_path / "weights.json"
+    weights.write_text(content)
+    with pytest.raises(SystemExit) as ending:
+        main(["evaluate", str(file), "--weights", str(weights)])
+    said = capsys.readouterr().err
+    assert ending.value.code == 2
+    assert said.startswith(f"error: --weights {weights}: ")
+    assert words in said
 
 
 def test_one_algorithm_and_one_environment(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from support import needs
 from support.exporting import exported
 from support.processes import python
 from untuned import Study, collect_scores
+from untuned.collect.engines.ray import _Head
 from untuned.collect.session import Session
 from untuned.errors import AlgorithmFails, InvalidInput, UntunedError
 
@@ -198,6 +199,16 @@ def test_without_its_head_a_cluster_is_given_up_in_words(
         collect_scores(longer, tmp_path / "study", engine="ray", ray_address=cluster.address, watch=kill)
     with Session.at(tmp_path / "study") as session:
         assert session.collected
+
+
+def test_a_head_that_cannot_be_reached_from_here_is_not_called_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("untuned.collect.engines.ray._HEAD_LOST", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        here = _Head(f"127.0.0.1:{server.getsockname()[1]}")
+    # Inside a cluster that is reached at "ray://".
+    inside = _Head("127.0.0.1:1")
+    assert (here.answers(), here.is_lost()) == (False, True)
+    assert inside.answers()
 
 
 def test_another_engine_does_not_exist(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import io
+import json
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ import pytest
 import untuned
 from support.calling import Call, caller
 from support.stores import FACTS, made, outcome
+from untuned.adapters.histories import read_histories
 from untuned.collect.session import Session
 from untuned.collect.store import digests, rows
 from untuned.collect.store.connection import MALFORMED
@@ -306,9 +308,16 @@ BOMB = (
 
 
 def facts(**changes: Any) -> str:
-    import json
-
     return "UPDATE study SET facts = '" + json.dumps({**FACTS, **changes}).replace("'", "''") + "'"
+
+
+DECLARED = {
+    "kind": "declared",
+    "delta": 0.05,
+    "weights": "uniform",
+    "algorithms": ["zeta", "alpha"],
+    "environments": ["hill", "cave", "lake"],
+}
 
 
 def bomb() -> bytes:
@@ -369,9 +378,24 @@ CRAFTED: dict[str, tuple[str, ...]] = {
     "a race of lists": ("INSERT INTO race (entry) VALUES ('[]')",),
     "a deep race": (f"INSERT INTO race (entry) VALUES ('{DEEP}')",),
     "a race of other things": ('INSERT INTO race (entry) VALUES (\'{"kind": "declared", "algorithms": 3}\')',),
+    "a race without kinds": ("INSERT INTO race (entry) VALUES ('{}')",),
+    "a race of other looks": (
+        """INSERT INTO race (entry) VALUES ('{"kind": "declared", "algorithms": [], "environments": []}')""",
+        """INSERT INTO race (entry) VALUES ('{"kind": "begun", "goal": 3}')""",
+        """INSERT INTO race (entry) VALUES ('{"kind": "look", "weightings": {}}')""",
+    ),
+    "a race with other weights": (
+        f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'weights': [[1]]})}')",
+    ),
+    "a race with other families": (
+        f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'families': [[7]]})}')",
+    ),
     "wanted as text": (facts(wanted={"hill": {"zeta": "many"}}),),
     "wanted as a list": (facts(wanted=[1]),),
     "failures as a list": (facts(failures=["worst"]),),
+    "a protocol that is a number": (facts(protocol=3),),
+    "a protocol without fields": (facts(protocol={}),),
+    "a protocol of other fields": (facts(protocol={"name": "dabney", "draws": 3, "iteration_weights": 3}),),
     "identical as a number": (facts(identical=3),),
     "a name that is an object": (facts(name={"a": 1}),),
     "ranges of text": (
@@ -403,6 +427,25 @@ def test_a_crafted_store_is_answered_in_words(case: str, call: Call, folder: Pat
         assert said.code in (0, 2, 3), (command, said.err)
         assert len(said.err) < 3000
     assert call("merge", tmp_path / "into", folder).code in (0, 2)
+
+
+@pytest.mark.parametrize("name", ["t", "sqlite_t", "sqlite_stat1"])
+def test_a_trigger_is_refused_whatever_its_name(name: str, folder: Path) -> None:
+    changed(
+        folder,
+        "CREATE TRIGGER other AFTER INSERT ON score BEGIN DELETE FROM score; END",
+        "PRAGMA writable_schema = ON",
+        f"UPDATE sqlite_master SET name = '{name}', sql = replace(sql, 'other', '{name}') WHERE type = 'trigger'",
+    )
+    for write in (False, True):
+        with pytest.raises(StoreError, match="does not have the tables"), Store.open(folder, write=write):
+            pass
+
+
+def test_names_of_draws_are_texts(folder: Path) -> None:
+    changed(folder, *CRAFTED["draws that are lists"], seal=True)
+    for history in read_histories(folder).cells.values():
+        assert history.distributions == {"a": "['b']", "['a']": "b"}
 
 
 def test_returns_do_not_grow_without_bounds(folder: Path) -> None:

@@ -314,6 +314,8 @@ def test_few_different_numbers_have_a_bin_each() -> None:
         ([None, "x"], ("x", "None"), [1, 1]),
         ([10, "auto", 2], ("2", "10", "auto"), [1, 1, 1]),
         ([None, 2, 1], ("1", "2", "None"), [1, 1, 1]),
+        ([None, 10**30, "a"], ("1e+30", "a", "None"), [1, 1, 1]),
+        ([10**400, 1, 1], ("1", str(10**400)), [2, 1]),
     ],
 )
 def test_all_else_is_categories(values: list[Any], labels: tuple[str, ...], counts: list[int]) -> None:

@@ -51,6 +51,9 @@ def test_arrays_of_tables_are_the_same() -> None:
     assert study.environments[0].use == "cart-pole"
     with pytest.raises(InvalidInput, match=r"line 5: environments\[0\]: trials = -1"):
         Study.parse(text + "trials = -1\n")
+    escaped = text.replace("[[env", '[["\\u0061lgorithms"]]\nuse = "c:d"\nnam = "e"\n[[env')
+    with pytest.raises(InvalidInput, match=r"algorithms\[1\]: 'nam' is not a key"):
+        Study.parse(escaped)
 
 
 SMALL = 'name = "x"\ntrials = 10\nalgorithms = ["sarsa"]\nenvironments = ["cart-pole"]\n'

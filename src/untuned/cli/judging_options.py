@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from untuned.adapters.score_files.json_file import load
+from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.costs import announce
 from untuned.cli.terminal import printable, showing_progress, telling
@@ -201,6 +203,7 @@ def _ranges(given: list[str]) -> "dict[str, Range] | Range":
             if len(given) > 1:
                 raise InvalidInput(f"--range {each} is for every environment and stands alone: name the others' too")
             return low, high
+        _check_once("range", name, by_name)
         by_name[name] = (low, high)
     return by_name
 
@@ -231,11 +234,12 @@ def names(given: str) -> tuple[str, ...]:
 
 
 def _rename(given: list[str]) -> dict[str, str]:
-    renamed = {}
+    renamed: dict[str, str] = {}
     for each in given:
         old, equals, new = each.partition("=")
         if not equals or not old or not new.strip():
             raise InvalidInput(f"--rename {each}: write OLD=NEW, --rename PPO_v2=ppo")
+        _check_once("rename", old, renamed)
         renamed[old] = new
     return renamed
 
@@ -249,6 +253,7 @@ def parsed_weights(given: str) -> Any:
     weights: dict[str, float] = {}
     for each in given.split(","):
         name, _, number = each.rpartition("=")
+        _check_once("weights", name, weights)
         try:
             weights[name] = float(number)
         except ValueError:
@@ -256,17 +261,18 @@ def parsed_weights(given: str) -> Any:
     return weights
 
 
-def _json_object(option: str, path: Path, instead: str, form: str) -> Any:
-    import json
+def _check_once(option: str, name: str, found: Collection[str]) -> None:
+    if name in found:
+        raise InvalidInput(f"--{option}: {name!r} is there twice, write it once")
 
+
+def _json_object(option: str, path: Path, instead: str, form: str) -> Any:
     if not path.is_file():
         raise InvalidInput(f"--{option} {path}: there is no such file; write {instead} or the path of a JSON file")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"--{option} {path}: {error.strerror}") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"--{option} {path}: not JSON ({error})") from None
+        content = load(File(path, path.name))
+    except InvalidInput as error:
+        raise InvalidInput(f"--{option} {path}: {error}") from None
     if not isinstance(content, dict):
         raise InvalidInput(f"--{option} {path}: write an object, {form}")
     return content
@@ -283,8 +289,7 @@ def parsed_families(given: str) -> Any:
         name, _, variants = each.partition("=")
         if not name or not all(variants.split("+")):
             raise InvalidInput(f"--families {given}: write NAME=A+B,NAME=C+D, --families maze=maze-1+maze-2")
-        if name in found:
-            raise InvalidInput(f"--families {given}: {name!r} is there twice, write all of its environments once")
+        _check_once("families", name, found)
         found[name] = variants.split("+")
     return found
 
@@ -295,9 +300,10 @@ def parsed_normalisation(given: str) -> Any:
         if not given.endswith(".json"):
             return given
         return _json_object("normalise", Path(given), "NAME=ZERO:ONE,...", "{environment: [zero, one]}")
-    values = {}
+    values: dict[str, tuple[float, float]] = {}
     for each in given.split(","):
         name, _, ends = each.rpartition("=")
+        _check_once("normalise", name, values)
         try:
             zero, one = map(float, ends.split(":"))
         except ValueError:

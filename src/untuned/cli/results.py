@@ -21,15 +21,18 @@ def status(study: StudyPath, as_json: AsJson = False) -> None:
     """Print the progress of a study; works while it runs."""
     from untuned.cli.terminal import console, text
     from untuned.collect.session import Session
+    from untuned.collect.store.connection import explained
+    from untuned.collect.store.database import RESULTS_NAME
 
     with Session.at(study) as session:
         name = session.store.facts.get("name")
         rows = [dataclasses.asdict(cell) for cell in session.status()]
         others = sum(session.store.counts().values()) - sum(row["trials"] for row in rows)
-        log = session.race_log()
+        with explained(session.folder / RESULTS_NAME):
+            race = _race(session.race_log())
     stored = sum(row["trials"] for row in rows)
     if as_json:
-        raced = {"race": _race(log)} if log else {}
+        raced = {"race": race} if race else {}
         typer.echo(json.dumps({"name": name, "cells": rows, "taken_out": others, **raced}, indent=2))
         return
     from rich.table import Table
@@ -37,7 +40,7 @@ def status(study: StudyPath, as_json: AsJson = False) -> None:
     screen = console(100)
     total = sum(max(row["wanted"], row["trials"]) for row in rows)
     # A race has its own numbers of trials.
-    size = f"{stored:,} trials" if log else f"{stored:,} of {total:,} trials, {_percent(stored, total)}"
+    size = f"{stored:,} trials" if race else f"{stored:,} of {total:,} trials, {_percent(stored, total)}"
     screen.print(text(screen, f"{name}: {size}"))
     table = Table(box=None, pad_edge=False)
     for heading in ("environment", "algorithm"):
@@ -45,12 +48,12 @@ def status(study: StudyPath, as_json: AsJson = False) -> None:
     for heading in ("trials", "failed"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        done = f"{row['trials']:,}" if log else f"{row['trials']:,} of {row['wanted']:,}"
+        done = f"{row['trials']:,}" if race else f"{row['trials']:,} of {row['wanted']:,}"
         table.add_row(text(screen, row["environment"]), text(screen, row["algorithm"]), done, f"{row['failed'] or ''}")
     screen.print(table)
     if others:
         screen.print(text(screen, f"{others:,} more trials are kept, out of the comparison (dropped or replaced)."))
-    for sentence in _race(log) if log else ():
+    for sentence in race:
         screen.print(text(screen, sentence))
 
 
@@ -178,7 +181,9 @@ def repair(study: StudyPath) -> None:
 
 
 def _race(log: list[dict[str, Any]]) -> list[str]:
-    """Return sentences about the race of a study."""
+    """Return sentences about the race of a study; none for a study that was not raced."""
+    if not log:
+        return []
     from untuned.races.course import Course
 
     course = Course.of(log)

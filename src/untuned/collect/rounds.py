@@ -67,6 +67,21 @@ def undeclared(table: ScoreTable, declared: Mapping[str, Any]) -> tuple[str, ...
     )
 
 
+def check_judged(declared: Mapping[str, Any]) -> None:
+    """Raise KeyError, IndexError, TypeError or ValueError if judging cannot use what a race declared."""
+    algorithms, environments, weights = (declared[each] for each in ("algorithms", "environments", "weights"))
+    for family in declared.get("families", ()):
+        _ = [environments[operator.index(each)] for each in family]
+    if not isinstance(declared["delta"], float):
+        raise TypeError("the race's delta is not a number")
+    if isinstance(weights, str):
+        known = weights in ("game", "uniform", "both")
+    else:
+        known = np.array(weights, dtype=np.float64).shape == (len(environments), len(algorithms))
+    if not known:
+        raise ValueError("the race's weights are not weights")
+
+
 def declaration(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the first entry, with the current names of what it declared."""
     declared = dict(log[0])

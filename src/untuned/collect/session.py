@@ -21,7 +21,7 @@ from untuned.collect.progress import SCORES_KEPT, Names, Tally, Watch, ranked
 from untuned.collect.protocol import Runs, protocol_scores
 from untuned.collect.resolve import Resolved, resolve, wanted
 from untuned.collect.resuming import NEW_STUDY, resume
-from untuned.collect.rounds import announced, with_rounds
+from untuned.collect.rounds import announced, check_judged, declaration, with_rounds
 from untuned.collect.shard import Shard
 from untuned.collect.store.connection import explained
 from untuned.collect.store.damage import Repaired, repaired
@@ -369,13 +369,15 @@ class Session:
         log = store.race_log()
         table, numbers = store.scores_and_numbers(nonfinite=chosen)
         table = dataclasses.replace(table, families=self.families).select(*store.compared)
-        if (protocol := store.facts.get("protocol")) is not None:
-            reduced = protocol_scores(protocol, Runs(table, numbers))
-            return dataclasses.replace(
-                reduced, families=table.families if reduced.environments == table.environments else None
-            )
         with explained(self.folder / RESULTS_NAME):
-            return with_rounds(table, log)
+            if (protocol := store.facts.get("protocol")) is None:
+                if log:
+                    check_judged(declaration(log))
+                return with_rounds(table, log)
+            reduced = protocol_scores(protocol, Runs(table, numbers))
+        return dataclasses.replace(
+            reduced, families=table.families if reduced.environments == table.environments else None
+        )
 
     @property
     def families(self) -> Families | None:

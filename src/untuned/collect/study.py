@@ -312,7 +312,8 @@ def _at(name: str, text: str, key: str) -> str:
         return f"{name}: "
     if index and lines[places[0] - 1].lstrip().startswith("[["):
         # An array of tables has a heading for each.
-        return f"{name}, line {places[int(index)]}: "
+        # Fewer are found where a heading is written with escapes.
+        return f"{name}, line {places[min(int(index), len(places) - 1)]}: "
     if index:
         return f"{name}, line {_entry_line(lines, places[0], int(index))}: "
     return f"{name}, line {places[0]}: "

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -415,14 +416,16 @@ def _median(values: Floats) -> Floats:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    # An integer that no float can hold is a name.
+    too_large = isinstance(value, int) and abs(value) > sys.float_info.max
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and not too_large
 
 
 def _order(value: Any) -> tuple[int, float, str]:
     """Return what sorts categories: numbers by size, then text, what was not drawn last."""
     if value is None:
         return 2, 0.0, ""
-    if _is_number(value) and np.isfinite(value):
+    if _is_number(value) and math.isfinite(value):
         return 0, float(value), ""
     return 1, 0.0, str(value)
 

@@ -259,9 +259,12 @@ class _Head:
         self.address = address
         self._place = _place(address)
         self._answered = time.monotonic()
+        if not self.answers():
+            # Behind "ray://" the address is that inside the cluster, which may not be reachable from here.
+            self._place = None
 
     def answers(self) -> bool:
-        """Return whether it accepts a connection now."""
+        """Return whether it accepts a connection now, as far as that can be seen from here."""
         if self._place is not None:
             try:
                 socket.create_connection(self._place, 1.0).close()

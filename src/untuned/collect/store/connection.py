@@ -89,12 +89,13 @@ def explained(path: Path) -> Iterator[None]:
         raise damaged(path, f"{type(error).__name__}: {str(error)[:200]}") from error
 
 
-#: Errors of reading rows that no valid store has: text where a number belongs, arrays of odd sizes, deep nesting.
+#: Errors of reading what no valid store has: text where a number belongs, arrays of odd sizes, deep nesting, nothing.
 MALFORMED = (
     AttributeError,
     LookupError,
     OverflowError,
     RecursionError,
+    StopIteration,
     TypeError,
     ValueError,
     struct.error,

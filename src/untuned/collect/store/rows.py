@@ -186,7 +186,7 @@ def _origin(*texts: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _parsed_origin(origin: str) -> tuple[str, ...]:
-    return tuple(json.loads(origin))
+    return tuple(map(str, json.loads(origin)))
 
 
 @lru_cache(maxsize=4096)
@@ -212,12 +212,13 @@ def _shape(draws: tuple[tuple[str, str], ...], names: tuple[tuple[str, ...], ...
 @lru_cache(maxsize=4096)
 def _parsed_shape(shape: str) -> _Layout:
     parts = json.loads(shape)
-    draws = tuple((name, distribution) for name, distribution in parts["draws"])
+    # Names are texts, whatever a stranger's store has.
+    draws = tuple((str(name), str(distribution)) for name, distribution in parts["draws"])
     codes: str = parts["codes"]
     if not {*codes} <= {"x", *_CODES.values()}:
         raise ValueError(f"{codes[:20]!r} are no types of numbers")
     numbers = struct.Struct(f"<{codes.replace('x', '')}{'d' * len(draws)}")
-    mappings = {name: tuple(parts.get(name, ())) for name in _MAPPINGS}
+    mappings = {name: tuple(map(str, parts.get(name, ()))) for name in _MAPPINGS}
     keys = (("draws", tuple(name for name, _ in draws)), *mappings.items())
     if len(codes) != sum(len(names) for _, names in keys):
         raise ValueError(f"{len(codes)} types of numbers do not belong to as many names")
