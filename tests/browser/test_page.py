@@ -545,6 +545,19 @@ def test_few_trials_are_points_with_the_names_of_their_runs(browser: Any, tmp_pa
         assert said == "one\nscore 0.125\nrun seed 0"
 
 
+def test_what_follows_stands_beside_when_a_ranking_decides_nothing(browser: Any, tmp_path: Path) -> None:
+    table = {name: {f"e{e}": reporting.scores(3 * a, e, 3) for e in range(12)} for a, name in enumerate("abc")}
+    untuned.report(untuned.evaluate(table), tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html", viewport={"width": 1200, "height": 900}) as visit:
+        equal, game, sure, written = (
+            visit.page.locator(place).bounding_box()
+            for place in ("article:has(> #verdicts-uniform)", "article:has(> #verdicts-game)", "#certainty", "#writing")
+        )
+        assert sure["x"] == game["x"] > equal["x"] + equal["width"]
+        assert game["y"] + game["height"] <= sure["y"] < equal["y"] + equal["height"]
+        assert written["y"] >= max(each["y"] + each["height"] for each in (equal, sure))
+
+
 def test_environments_are_sorted_found_and_folded(browser: Any, tmp_path: Path) -> None:
     found = reporting.evaluated(("a", "b"), tuple(f"place {e}" for e in range(9)), 12)
     untuned.report(found, tmp_path / "report.html")

@@ -447,7 +447,10 @@ def test_aggregates_are_dots_with_intervals_the_best_on_top() -> None:
     assert drawn == [(row["low"], row["high"], place, "-") for place, row in enumerate(rows)]
     dots = {float(line.get_xdata()[0]) for line in lines_of(ax) if line.get_marker() in "os^D"}
     assert dots == {row["score"] for row in rows}
-    assert figures.caption(ax) == "Aggregate scores. Intervals: Pairing, guaranteed, 95 % together."
+    assert figures.caption(ax) == (
+        "Aggregate scores, with intervals by pairing. "
+        "Under the game's weights all intervals hold together with probability at least 95 %."
+    )
 
 
 def test_methods_are_side_by_side_and_approximate_ones_differ() -> None:
@@ -521,7 +524,7 @@ def test_bands_are_those_of_all_cells_together() -> None:
     evaluation = example()
     known = bands(evaluation)
     ax = figures.quantiles(evaluation, "maze", algorithms=["careful"])
-    assert figures.caption(ax).startswith("All 12 bands hold together with probability 95 %; drawn where")
+    assert figures.caption(ax).startswith("All 12 bands hold together with probability at least 95 %; drawn where")
     area: Any = ax.collections[0]
     assert len(ax.collections) == 1
     steps = quantile_steps(known["careful", "maze"])

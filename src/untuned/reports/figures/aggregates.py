@@ -17,10 +17,10 @@ from untuned.reports.figures.canvas import (
     legend,
     room,
 )
-from untuned.reports.figures.captions import describe
+from untuned.reports.figures.captions import describe, intervals_promise
 from untuned.reports.figures.naming import shown
 from untuned.reports.styles import styles
-from untuned.statements import VACUOUS
+from untuned.statements import VACUOUS, says_nothing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,8 +131,10 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
     labels = method_labels(everything)
     if len(everything) == 1:
         only = everything[0]
-        words = f"{percent(only.delta)} together" if only.valid else f"aims at {percent(only.delta)} together"
-        describe(ax, f"Aggregate scores. Intervals: {labels[0]}, {words}.{_not_drawn(everything)}")
+        words = f"Aggregate scores, with intervals by {only.method}. {intervals_promise(only)}{_not_drawn(everything)}"
+        if says_nothing(only):
+            words = f"Aggregate scores {only.under_weights}. Their intervals say nothing and are not drawn."
+        describe(ax, words)
         return
     entries = [
         Line2D(
@@ -150,7 +152,7 @@ def _say_methods(ax: "Axes", everything: Sequence[Evaluation], own: bool) -> Non
     title = "intervals, from top to bottom"
     words = f"Aggregate scores. Intervals, from top to bottom: {'; '.join(labels)}."
     if len({each.delta for each in everything}) == 1:
-        words += f" Each method's together: {percent(everything[0].delta)}."
+        words += f" The level of each method is {percent(everything[0].delta)}, for all of its intervals together."
     describe(ax, words + _not_drawn(everything))
     figure = ax.get_figure(root=True)
     if own and figure is not None:

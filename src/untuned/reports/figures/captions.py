@@ -47,15 +47,21 @@ def caption(drawn: "Axes | Sequence[Axes] | Figure") -> str:
 
 def verdicts_promise(evaluation: Evaluation) -> str:
     """Return under which weights verdicts are, and with which probability they hold."""
-    return _promise(evaluation, "All verdicts together")
+    return _promise(evaluation, "verdicts")
 
 
 def intervals_promise(evaluation: Evaluation) -> str:
     """Return under which weights intervals are, and with which probability they hold."""
-    return _promise(evaluation, "All intervals together")
+    return _promise(evaluation, "intervals")
 
 
 def _promise(evaluation: Evaluation, what: str) -> str:
-    approximate = "" if evaluation.valid else ", approximate"
-    title = evaluation.rankings[0].title
-    return f"{title[0].upper()}{title[1:]}. {what}: {percent(evaluation.delta)}{approximate}."
+    under = f"{evaluation.under_weights[0].upper()}{evaluation.under_weights[1:]}"
+    if not evaluation.valid:
+        return f"{under} {what} aim at {percent(evaluation.delta)} together: they are approximate."
+    return f"{under} all {what} {hold_together(evaluation)}."
+
+
+def hold_together(evaluation: Evaluation) -> str:
+    """Return with which probability what is guaranteed holds."""
+    return f"hold together with probability at least {percent(evaluation.delta)}"

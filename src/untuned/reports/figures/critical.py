@@ -134,6 +134,6 @@ def critical_difference(evaluation: Evaluation, *, ax: "Axes | None" = None) -> 
         ax.spines["left"].set_visible(False)
         ax.spines["bottom"].set_visible(False)
         ax.spines["top"].set_visible(True)
-        words = f"Bars join, by dots, what is {NOT_SEPARABLE}." if groups else "All are separable."
+        words = f"Dots on a bar join algorithms that are {NOT_SEPARABLE}." if groups else "All are separable."
         describe(ax, f"{words} {verdicts_promise(evaluation)}")
     return ax

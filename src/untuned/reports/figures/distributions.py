@@ -176,7 +176,7 @@ def trials_effect(
         ax.set_ylabel("score")
         ax.set_title(f"{short(algorithm)} on {short(environment)}", loc="left")
         entries, labels = ax.get_legend_handles_labels()
-        describe(ax, f"Each band holds with probability {percent(evaluation.delta)}.")
+        describe(ax, f"Each band holds with probability at least {percent(evaluation.delta)}.")
         figure = ax.get_figure(root=True)
         if own and figure is not None:
             legend(figure, entries, labels, loc="outside lower center", ncols=3)
@@ -279,7 +279,7 @@ def together(evaluation: Evaluation, known: Bands) -> str:
         if count == 2
         else f"All {count} bands hold together"
     )
-    return f"{who} with probability {percent(evaluation.delta)}; drawn where trials bound a function on both sides."
+    return f"{who} with probability at least {percent(evaluation.delta)}; drawn where trials bound both sides."
 
 
 def _one(

@@ -66,7 +66,7 @@ _TITLES = {
     "quantiles": "Quantile functions of the scores",
     "distributions": "Distribution functions of the scores",
     "percentile": "How scores become percentiles",
-    "trials": "What more trials tell",
+    "trials": "A band with more trials",
     "learning-curves": "Median returns along training",
     "sample-efficiency": "Aggregate scores along training",
     "hyperparameters": "Scores by hyperparameters",
@@ -184,16 +184,17 @@ def latex(captions: Mapping[str, str]) -> str:
     """
     return "".join(
         f"\\begin{{figure}}\n\\centering\n\\includegraphics{{{name}}}\n"
-        f"\\caption{{{in_latex(f'{_title(name)}. {words}'.strip())}}}\\label{{fig:{name}}}\n\\end{{figure}}\n"
+        f"\\caption{{{in_latex(_titled(name, words))}}}\\label{{fig:{name}}}\n\\end{{figure}}\n"
         for name, words in captions.items()
     ).join(("% Needs \\usepackage{graphicx}.\n", ""))
 
 
-def _title(name: str) -> str:
-    """Return what a file shows, as its caption begins."""
+def _titled(name: str, words: str) -> str:
+    """Return a caption that begins with what a file shows."""
     known = max((each for each in _TITLES if f"{name}-".startswith(f"{each}-")), key=len)
     rest = name[len(known) + 1 :]
-    return _TITLES[known] + (f", {rest}" if rest and rest not in TITLES else "")
+    title = _TITLES[known] + (f", {rest}" if rest and rest not in TITLES else "")
+    return words if words.startswith(title) else f"{title}. {words}".strip()
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         ax.set_yticks(range(len(pairs)), names, fontsize=size)
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("difference of aggregate scores")
-        words = "Filled: decided. Hollow: not separable yet."
+        words = "Filled dots are decided, hollow ones not separable yet."
         if any(row["high"] - row["low"] >= 2 * VACUOUS for row in pairs):
             words += " Intervals that are nearly as long as the scale say nothing and are not drawn."
         if len(pairs) < len(everything):

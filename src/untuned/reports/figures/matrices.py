@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.lines import Line2D
 
-from untuned.evaluation import Evaluation, percent
+from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import (
     FONT,
     GREY,
@@ -17,7 +17,7 @@ from untuned.reports.figures.canvas import (
     legend,
     room,
 )
-from untuned.reports.figures.captions import describe, verdicts_promise
+from untuned.reports.figures.captions import describe, hold_together, verdicts_promise
 from untuned.reports.figures.naming import LONGEST, shown
 from untuned.scores import Floats
 
@@ -164,7 +164,7 @@ def ranks(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         note = "rank of the mean"
         if small >= _LEAST:
             note += "; small print:\nbest\N{EN DASH}worst possible"
-            describe(ax, f"Small print: ranks that are possible, all together {percent(evaluation.delta)}.")
+            describe(ax, f"Small print: possible ranks. All {hold_together(evaluation)}.")
         elif not known:
             note += "; all ranks are possible"
         ax.set_xlabel(note, fontsize=SMALL)

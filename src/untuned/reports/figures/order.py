@@ -92,7 +92,8 @@ def partial_order(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes"
         ax.set_xlim(-0.5, layout.width + 0.5)
         ax.set_ylim(down, 0.0)
         ax.set_axis_off()
-        words = "Above, along lines, also through a dot: better." if layout.lines else "No two are separable yet."
+        lines = "Lines lead down from better to worse, also through a dot."
+        words = lines if layout.lines else "No two are separable yet."
         describe(ax, f"{words} {verdicts_promise(evaluation)}")
     return ax
 

@@ -306,7 +306,7 @@ def _wins(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
 def _differences(rows: Iterable[Mapping[str, Any]]) -> Callable[[float], str]:
     """Return the same for differences, with their sign."""
     decimals = digits_of_scores(rows, 0.0).decimals
-    return lambda number: signed(f"{number:+.{decimals}f}")
+    return lambda number: signed(f"{number:+z.{decimals}f}")
 
 
 def _shown(rows: Iterable[Mapping[str, Any]], written: Callable[[float], str]) -> list[dict[str, Any]]:
@@ -403,7 +403,7 @@ def _verdict(evaluation: Evaluation, a: int, b: int, written: Callable[[float], 
     return {
         "verdict": verdict,
         "symbol": symbol,
-        "number": signed(f"{difference:+.2f}").replace("0.", ".") if len(evaluation.algorithms) <= _NUMBERED else "",
+        "number": signed(f"{difference:+z.2f}").replace("0.", ".") if len(evaluation.algorithms) <= _NUMBERED else "",
         "kind": kind,
         "title": f"{evaluation.algorithms[a]} less {evaluation.algorithms[b]}: {written(difference)}, "
         f"between {written(low)} and {written(high)}",

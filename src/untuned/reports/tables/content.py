@@ -11,7 +11,7 @@ from untuned.evaluation import Evaluation, Ranks
 from untuned.reports.tables.cells import Column, Count, Estimate, Number, Row, Standing, Text, Times
 from untuned.reports.tables.digits import Digits, digits, digits_of_scores
 from untuned.reports.tables.table import Table, all_possible
-from untuned.statements import VACUOUS, failed, variants
+from untuned.statements import VACUOUS, failed, says_nothing, variants
 from untuned.verdicts import NOT_SEPARABLE
 
 #: Scores are between 0 and 1.
@@ -21,6 +21,9 @@ HOLDS_UP_TO = (
     "Holds up to: the verdict holds however environments are weighed, as long as none counts more than so many times "
     "its weight, with references as they are."
 )
+
+#: Of captions, where a table has them.
+_INTERVALS = ", with intervals (low, high)"
 
 _ALGORITHM = Column("Algorithm", ("algorithm",), "text")
 _ENVIRONMENT = Column("Environment", ("environment",), "group")
@@ -54,8 +57,9 @@ def aggregate(evaluation: Evaluation) -> Table:
         )
         for a in evaluation.order
     )
+    bounded = "" if says_nothing(evaluation) else _INTERVALS
     caption = _sentences(
-        f"Scores {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
+        f"Scores {evaluation.under_weights}{bounded} by {evaluation.method}, "
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
         "Ranks by score, with those that the verdicts allow (worst, best)." if not all_possible(rows) else "",
         _about_bold(bool(best), "the verdicts allow"),
@@ -124,8 +128,9 @@ def pairs(evaluation: Evaluation) -> Table:
         )
         for pair in found
     )
+    bounded = _INTERVALS if any(pair["high"] - pair["low"] < 2 * VACUOUS for pair in found) else ""
     caption = _sentences(
-        f"The score of A less that of B {evaluation.under_weights}, with intervals (low, high) by {evaluation.method}, "
+        f"The score of A less that of B {evaluation.under_weights}{bounded} by {evaluation.method}, "
         f"delta = {evaluation.delta:g}; {_size(evaluation)}.",
         "A is the one with the higher score; the verdict is on A.",
         "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
@@ -176,7 +181,7 @@ def head_to_head(evaluation: Evaluation) -> Table:
     fixed = next((each for each in evaluation.each_ranking if each.weights != "game"), evaluation)
     caption = _sentences(
         "The probability that a trial of A is better than one of B (ties count half), averaged over environments "
-        f"{fixed.under_weights}, with intervals (low, high); {_size(evaluation)}.",
+        f"{fixed.under_weights}{_INTERVALS}; {_size(evaluation)}.",
         "Other algorithms play no part, so the verdicts need not form an order.",
         "Bold: decided." if any(row.bold for row in rows) else "No pair is decided.",
         *failed(evaluation),
