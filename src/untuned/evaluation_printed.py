@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from untuned.statements import decimals, failed, says_nothing, variants
+from untuned.statements import LEFT_OUT, decimals, failed, says_nothing, variants
 
 if TYPE_CHECKING:
     from untuned.evaluation import Evaluation
@@ -26,7 +26,7 @@ def as_text(evaluation: "Evaluation") -> str:
         lines += [
             "  ".join(f"{cell:<{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip() for row in shown
         ]
-        lines += each.verdicts
+        lines += [*_left_out(each), *each.verdicts]
     return "\n".join(
         [*lines, *evaluation.comparison, evaluation.claim, *(f"Note: {warning}" for warning in evaluation.warnings)]
     )
@@ -46,9 +46,13 @@ def as_html(evaluation: "Evaluation") -> str:
         )
         shown.append(
             f"<table><caption>{escape(each.rankings[0].heading)}</caption><thead>{head}</thead>"
-            f"<tbody>{body}</tbody></table>{_html_lines(each.verdicts)}"
+            f"<tbody>{body}</tbody></table>{_html_lines((*_left_out(each), *each.verdicts))}"
         )
     return "".join(shown) + _html_lines((*evaluation.comparison, evaluation.claim, *evaluation.warnings))
+
+
+def _left_out(evaluation: "Evaluation") -> list[str]:
+    return [LEFT_OUT] if says_nothing(evaluation) else []
 
 
 def _shown(evaluation: "Evaluation") -> list[tuple[str, ...]]:

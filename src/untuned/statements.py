@@ -23,6 +23,8 @@ _CLAUSES = 6
 _FAILURES = 5
 #: An interval on a score, which is between 0 and 1, says nothing from this length on; one on a difference, from twice.
 VACUOUS = 0.9
+#: Of a table without them.
+LEFT_OUT = "Intervals say nothing with so few trials, and are left out."
 #: A cell with fewer trials than the largest by this factor holds the others back.
 _UNEVEN = 4
 #: Methods that tell a percentile from 1/2 by T trials with a probability of 2**-T at best, split over all comparisons.

@@ -43,6 +43,7 @@ def test_help_shows_flags_as_flags(capsys: pytest.CaptureFixture[str]) -> None:
         assert said.code == 0
         assert "bool" not in said.out.lower()
         assert "-h" in said.out
+    assert "[environment," in call("evaluate", "--help").words
 
 
 def test_a_shell_completes_commands_and_options() -> None:

@@ -256,6 +256,15 @@ def test_a_notebook_shows_intervals_as_drawings_and_has_short_ways_to_more() -> 
     assert [tick.get_text() for tick in found.plot().get_yticklabels()] == [row["name"] for row in found.rows()]
 
 
+def test_intervals_that_say_nothing_are_left_out_with_a_sentence() -> None:
+    rng = np.random.default_rng(1)
+    scores = {name: {f"e{e}": rng.normal(4 * k, size=3) for e in range(9)} for k, name in enumerate("pqr")}
+    found = evaluate(ScoreTable.from_dict(scores))
+    for shown in (repr(found), found._repr_html_()):
+        assert shown.count("Intervals say nothing with so few trials, and are left out.") == 1
+    assert found._repr_html_().count("<svg") == 3
+
+
 def test_frame_and_rows_have_the_best_first() -> None:
     found = evaluate(table())
     frame = found.to_frame()

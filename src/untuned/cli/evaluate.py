@@ -191,7 +191,7 @@ def print_evaluation(
     from untuned.cli.terminal import console, text
     from untuned.reports.tables.digits import digits_of_scores
     from untuned.scores import spread
-    from untuned.statements import OPPOSITE, approximation, direct, failed, next_steps, says_nothing, variants
+    from untuned.statements import LEFT_OUT, OPPOSITE, approximation, direct, failed, next_steps, says_nothing, variants
 
     screen = console(_WIDTH)
 
@@ -218,7 +218,7 @@ def print_evaluation(
         keys = ("name", "score") if vacuous else ("name", "score", "low", "high")
         _print_ranking(screen, each.rows(), keys, digits_of_scores(each.rows()), (0.0, 1.0))
         if vacuous:
-            screen.print(text(screen, "Intervals say nothing with so few trials, and are left out."))
+            screen.print(text(screen, LEFT_OUT))
         say(each.verdicts)
         say(_weights(each))
     opposite = [line for line in found.comparison if line.startswith(OPPOSITE)]

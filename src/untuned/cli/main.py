@@ -6,6 +6,7 @@ import traceback
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 import untuned
 from untuned.cli.check import check
@@ -89,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
         # Not standalone: exit codes and error messages are decided here alone. The arguments are passed on for reports,
         # which show the command.
         program = typer.main.get_command(app)
-        _without_types_of_flags(program)
+        _readable_help(program)
         code = program(arguments or ["--help"], prog_name="untuned", standalone_mode=False, obj=tuple(arguments))
     except _MISTYPED as error:
         place = error.ctx.command_path if getattr(error, "ctx", None) else "untuned"
@@ -117,12 +118,14 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _without_types_of_flags(program: Any) -> None:
-    """Make ``--help`` show flags as flags: typer writes the type of their value, which is never typed."""
+def _readable_help(program: Any) -> None:
+    """Make ``--help`` show flags without the type of their value, which is never typed, and brackets as brackets."""
     for command in (program, *program.commands.values()):
         for each in command.get_params(typer.Context(command, help_option_names=_HELP)):
             if getattr(each, "is_flag", False):
                 each.metavar = ""
+            if getattr(each, "help", None):
+                each.help = escape(each.help)
 
 
 # What typer raises for a wrong command, option or argument: it exports the kinds, not their root.

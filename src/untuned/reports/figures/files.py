@@ -253,7 +253,7 @@ def _figures(
         ("aggregate", partial(aggregate, evaluation, compare_with=evaluation.alike(compare_with))),
         ("verdicts", partial(verdict_matrix, evaluation)),
         ("critical-difference", partial(critical_difference, evaluation)),
-        ("partial-order", partial(partial_order, evaluation)),
+        *_order("partial-order", evaluation),
         ("ranks", partial(ranks, evaluation)),
         ("weights", partial(weights, evaluation)),
         ("forest", partial(forest, evaluation)),
@@ -270,7 +270,7 @@ def _figures(
             (f"aggregate-{ranking.weights}", partial(aggregate, other, compare_with=other.alike(compare_with))),
             (f"verdicts-{ranking.weights}", partial(verdict_matrix, other)),
             (f"critical-difference-{ranking.weights}", partial(critical_difference, other)),
-            (f"partial-order-{ranking.weights}", partial(partial_order, other)),
+            *_order(f"partial-order-{ranking.weights}", other),
             (f"forest-{ranking.weights}", partial(forest, other)),
         ]
     known = bands(evaluation)
@@ -302,6 +302,11 @@ def _figures(
     if race is not None and race.pairs:
         found.append(("closing", partial(closing, race)))
     return found
+
+
+def _order(name: str, evaluation: Evaluation) -> list[tuple[str, Callable[[], Any]]]:
+    """Return the diagram of the order, where there is one."""
+    return [(name, partial(partial_order, evaluation))] if evaluation.pairs.better_ab.any() else []
 
 
 def _histories(

@@ -1,6 +1,6 @@
 """The differences of all pairs with their intervals, one below the other."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from untuned.evaluation import Evaluation
 from untuned.reports.figures.canvas import GREY, SMALL, axes_or_new, drawing, fitting, room
@@ -32,11 +32,11 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
         Where to draw; a new Figure unless given.
     """
     everything = evaluation.pair_rows()
-    pairs = everything if len(everything) <= _MOST else [row for row in everything if row["a"] == everything[0]["a"]]
+    pairs = _shown(everything)
     labels = shown(evaluation.algorithms, _LETTERS)
     own = ax is None
     with drawing():
-        ax = axes_or_new(ax, 5.0, 0.9 + 0.19 * len(pairs))
+        ax = axes_or_new(ax, 5.0, height_of(evaluation))
         for place, row in enumerate(pairs):
             decided = row["verdict"] == "better" or row["verdict"] == "worse"
             colour = _DECIDED if decided else GREY
@@ -65,3 +65,12 @@ def forest(evaluation: Evaluation, *, ax: "Axes | None" = None) -> "Axes":
             words = f"{len(pairs)} of {len(everything)} pairs: those with {labels[everything[0]['a']]}. {words}"
         describe(ax, f"{words} {intervals_promise(evaluation)}")
     return ax
+
+
+def height_of(evaluation: Evaluation) -> float:
+    """Return how many inches the differences need."""
+    return 0.9 + 0.19 * len(_shown(evaluation.pair_rows()))
+
+
+def _shown(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return pairs if len(pairs) <= _MOST else [row for row in pairs if row["a"] == pairs[0]["a"]]

@@ -11,6 +11,7 @@ from untuned.reports.figures.aggregates import aggregate
 from untuned.reports.figures.canvas import SMALL, columns_for, drawing, legend_below, name_grid, tidy
 from untuned.reports.figures.captions import describe
 from untuned.reports.figures.distributions import draw_quantiles, together
+from untuned.reports.figures.forest import forest, height_of
 from untuned.reports.figures.matrices import draw_verdicts, draw_weights
 from untuned.reports.figures.naming import literal
 from untuned.reports.figures.strips import draw_strip, few
@@ -22,13 +23,16 @@ _SIZE = (8.27, 11.69)
 MOST = 15
 #: Of a name next to a matrix.
 _LETTERS = 16
+#: Weights that differ by less are equal.
+_EQUAL = 1e-12
 
 
 def summary(evaluation: Evaluation) -> Figure:
     """Return a page with aggregates, verdicts, weights and the quantile functions on up to fifteen environments.
 
-    With fewer than 30 trials per cell there are points and medians instead of quantile functions.
-    Of more environments those that weigh the most are shown.
+    With fewer than 30 trials per cell there are points and medians instead of quantile functions, and with equal
+    weights the differences of all pairs instead of the weights. Of more environments those that weigh the most are
+    shown.
 
     Parameters
     ----------
@@ -44,13 +48,18 @@ def summary(evaluation: Evaluation) -> Figure:
     columns = columns_for(len(places)) if len(places) < 10 else 5
     known = bands(evaluation)
     strips = all(few(evaluation, place) for place in places)
+    equal = bool(np.ptp(evaluation.q_er) < _EQUAL)
     with drawing():
         figure = Figure(figsize=_SIZE, layout="constrained")
-        parts = figure.add_gridspec(3, 1, height_ratios=(3.3, 3.6, 5.0))
+        middle = min(3.6, height_of(evaluation)) if equal else 3.6
+        parts = figure.add_gridspec(3, 1, height_ratios=(3.3, middle, 5.0))
         top = parts[0].subgridspec(1, 2)
         aggregate(evaluation, ax=figure.add_subplot(top[0]))
         draw_verdicts(evaluation, figure.add_subplot(top[1]), _LETTERS)
-        draw_weights(evaluation, figure.add_subplot(parts[1]), _LETTERS)
+        if equal:
+            forest(evaluation, ax=figure.add_subplot(parts[1]))
+        else:
+            draw_weights(evaluation, figure.add_subplot(parts[1]), _LETTERS)
         bottom = parts[2].subgridspec(math.ceil(len(places) / columns), columns)
         axes = [figure.add_subplot(bottom[number // columns, number % columns]) for number in range(len(places))]
         for ax, place in zip(axes, places, strict=True):
@@ -65,9 +74,11 @@ def summary(evaluation: Evaluation) -> Figure:
         if not strips:
             describe(axes[0], together(evaluation, known))
         if len(places) < len(evaluation.environments):
-            note += f"; the {len(places)} of {len(evaluation.environments)} environments that weigh the most"
+            note += f"; {len(places)} of {len(evaluation.environments)} environments"
+            note += "" if equal else ", those that weigh the most"
         size = SMALL if len(evaluation.algorithms) <= 20 else SMALL - 2
-        legend_below(figure, evaluation.algorithms, styles(evaluation.algorithms), title=note, fontsize=size)
+        names = [evaluation.algorithms[a] for a in evaluation.order]
+        legend_below(figure, names, styles(evaluation.algorithms), title=note, fontsize=size)
         count = f"{len(evaluation.algorithms)} algorithms on {len(evaluation.environments)} environments"
         figure.suptitle(f"{count}\n{literal(evaluation.claim)}", fontsize=SMALL + 1, x=0.01, ha="left")
     return figure

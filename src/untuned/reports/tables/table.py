@@ -12,6 +12,7 @@ from untuned.reports.tables.csv_text import comma_separated
 from untuned.reports.tables.latex import latex
 from untuned.reports.tables.markdown import markdown
 from untuned.reports.tables.notebook import html
+from untuned.statements import LEFT_OUT
 
 #: Formats, which are also the suffixes of their files.
 FORMATS = ("md", "csv", "tex", "html")
@@ -54,7 +55,7 @@ class Table:
                     "Intervals are left out: they need the lowest and highest score, --range NAME=LOW:HIGH "
                     "(ranges=...)."
                     if isinf(column.vacuous)
-                    else "Intervals say nothing with so few trials, and are left out."
+                    else LEFT_OUT
                 )
             else:
                 kept.append((number, column))
