@@ -384,9 +384,7 @@ CRAFTED: dict[str, tuple[str, ...]] = {
         """INSERT INTO race (entry) VALUES ('{"kind": "begun", "goal": 3}')""",
         """INSERT INTO race (entry) VALUES ('{"kind": "look", "weightings": {}}')""",
     ),
-    "a race with other weights": (
-        f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'weights': [[1]]})}')",
-    ),
+    "a race with other weights": (f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'weights': [[1]]})}')",),
     "a race with other families": (
         f"INSERT INTO race (entry) VALUES ('{json.dumps({**DECLARED, 'families': [[7]]})}')",
     ),

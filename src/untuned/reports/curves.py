@@ -416,9 +416,10 @@ def _median(values: Floats) -> Floats:
 
 
 def _is_number(value: Any) -> bool:
-    # An integer that no float can hold is a name.
-    too_large = isinstance(value, int) and abs(value) > sys.float_info.max
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and not too_large
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        # No float can hold it: it is a name.
+        return False
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _order(value: Any) -> tuple[int, float, str]:
