@@ -223,7 +223,7 @@ def _on_distributions(found: Evaluation, prices: Prices | None) -> list[Conclusi
         f"from it to what {100 * _MOST:.0f} % of all trials reach",
         cost=""
         if prices is None or reached == cells
-        else f"unknown: a better trial in each of {cells - reached} cells",
+        else f"unknown: a better trial in {'one cell' if cells - reached == 1 else f'each of {cells - reached} cells'}",
     )
     # For every algorithm, the probability of being near the best is below the limit in some environment.
     unreliable, reliable = 0, 0
