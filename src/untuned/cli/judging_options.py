@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from untuned.adapters.score_files.json_file import load
-from untuned.adapters.score_files.opening import File
 from untuned.adapters.score_files.reading import Reading
 from untuned.cli.costs import announce
 from untuned.cli.terminal import printable, showing_progress, telling
@@ -267,6 +265,9 @@ def _check_once(option: str, name: str, found: Collection[str]) -> None:
 
 
 def _json_object(option: str, path: Path, instead: str, form: str) -> Any:
+    from untuned.adapters.score_files.json_file import load
+    from untuned.adapters.score_files.opening import File
+
     if not path.is_file():
         raise InvalidInput(f"--{option} {path}: there is no such file; write {instead} or the path of a JSON file")
     try:
