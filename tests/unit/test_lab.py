@@ -575,7 +575,16 @@ def test_a_line_cut_off_within_the_file_is_the_only_one_lost(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"algorithm,environment,score\na,x,1\n", b"[1, 2]\n", b"{}\n", b"\x89PNG\r\n", b"3\n", b'{"facts": {}}']
+    "content",
+    [
+        b"algorithm,environment,score\na,x,1\n",
+        b"[1, 2]\n",
+        b"{}\n",
+        b"\x89PNG\r\n",
+        b"3\n",
+        b'{"facts": {}}',
+        b"[" * 100_000,
+    ],
 )
 def test_a_foreign_file_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"

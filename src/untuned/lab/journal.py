@@ -50,7 +50,7 @@ class Journal:
             try:
                 entry = json.loads(line)
                 self._found[_text(entry["key"])] = entry["facts"]
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 # A line truncated when the process ended: at the end of the file or, if others followed, within it.
                 if number == 1 and line[: len(_BEGINNING)] != _BEGINNING[: len(line)]:
                     raise StoreError(
