@@ -380,6 +380,7 @@ def test_places_that_cannot_be(found: Evaluation, tmp_path: Path) -> None:
         (tmp_path / "folder.html", "is a folder"),
         (tmp_path / "file", "is a file"),
         (tmp_path / "file" / "report.html", "is a file: a report cannot go below it"),
+        (tmp_path / "report.PDF", "a report is a page, name a file that ends in .html; or a folder"),
     ):
         with pytest.raises(InvalidInput, match=wrong):
             untuned.report(found, place)

@@ -20,6 +20,8 @@ from untuned.reports.page.render import page
 from untuned.version import __version__
 
 _PAGES = (".html", ".htm")
+#: Endings of files that a report is not; they are not the name of a folder.
+_OTHER_FILES = (".pdf", ".svg", ".png", ".md", ".tex", ".csv", ".json", ".txt", ".ipynb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +209,11 @@ def check_place(given: str | Path) -> None:
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder: name a file in it, or a folder that does not end in .html")
     else:
+        if path.suffix.lower() in _OTHER_FILES and not path.is_dir():
+            raise InvalidInput(
+                f"{path}: a report is a page, name a file that ends in .html; or a folder with the page, tables and "
+                "figures, name one without such an ending"
+            )
         if path.is_file():
             raise InvalidInput(f"{path} is a file: a report goes to a file that ends in .html, or to a folder")
         for file in (path / "report.html", path / "evaluation.json"):
