@@ -177,7 +177,8 @@ def test_only_the_rounds_of_a_race_are_collected(tmp_path: Path) -> None:
         algorithms, environments = session.names
         assert session.race_log() == []
         # The first entry is there before any trial is.
-        session.log_race({"kind": "declared", "algorithms": algorithms, "environments": environments})
+        declared = {"algorithms": algorithms, "environments": environments, "weights": "uniform", "delta": 0.05}
+        session.log_race({"kind": "declared", **declared})
         for number in (2, 4):
             numbers = dict.fromkeys(cells, 2) | {cells[0]: number}
             session.log_race({"kind": "round", "numbers": [[numbers[a, e] for e in environments] for a in algorithms]})
