@@ -97,13 +97,13 @@ class stopping:  # noqa: N801
 
 
 @pytest.mark.slow
-def test_with_all_environments_of_table_2_that_is_made_too(
+def test_with_the_nine_environments_of_table_2_that_is_made_too(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "SIZES", (10,))
     monkeypatch.setattr(steps, "SAMPLES", (3,))
-    monkeypatch.setattr(steps, "TESTED_ON", TESTED_ON[:3])
-    said = call("--trials", "2", "--environments", ",".join(TESTED_ON[:3]), "--out", tmp_path)
+    names = ",".join(TESTED_ON)
+    said = call("--trials", "2", "--environments", names, "--out", tmp_path)
     assert said.code == 0
     assert "PBP never fails" in said.words
     facts = json.loads((tmp_path / "reproduction.json").read_text(encoding="utf-8"))
